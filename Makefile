@@ -1,0 +1,60 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Every target installs what it needs by itself: tools into a cache outside the checkout, the built collection into .work.
+# More arguments: make unit ARGS="-k plan -x", make lint CHECKS="mypy ruff-check".
+
+PYTHON ?= python3
+ARGS ?=
+CHECKS ?=
+INSIDE = @$(PYTHON) scripts/inside.py
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint unit integration lab-up lab-down bench docs build clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## see it work on a real control plane on this machine
+	@echo "demo: starts a control plane and takes things out of it (1 minute; the first time also builds the lab's tools)"
+	$(INSIDE) demo/run.sh $(ARGS)
+
+test: ## everything: set-up, lint, unit, integration, summary (4 minutes; the first time 20)
+	@$(PYTHON) scripts/run_tests.py
+
+lint: ## all checks that read the code and the tarball (1 minute)
+	@echo "lint: one line a check (1 minute; the first time 4)"
+	$(INSIDE) python scripts/lint.py $(CHECKS)
+
+unit: ## unit tests against the built collection (10 s)
+	@echo "unit: pytest tests/unit against the built collection (10 s)"
+	$(INSIDE) python -m pytest tests/unit $(ARGS)
+
+integration: ## tests on a real control plane (2 minutes; needs Go 1.26 or newer)
+	@echo "integration: pytest tests/integration on a real control plane (2 minutes; the first time also builds the lab's tools)"
+	$(INSIDE) python -m pytest tests/integration $(ARGS)
+
+lab-up: ## start a control plane to try things on, and leave it running
+	@echo "lab-up: starts a control plane (10 s; the first time also builds its tools, about 15 minutes)"
+	$(INSIDE) python -m lab up $(ARGS)
+
+lab-down: ## stop it
+	@echo "lab-down: stops the control plane (2 s)"
+	$(INSIDE) python -m lab down $(ARGS)
+
+bench: ## measure: tasks, objects and requests per second
+	@echo "bench: measures on a real control plane (some minutes)"
+	$(INSIDE) python -m benchmarks $(ARGS)
+
+docs: ## render the documentation as HTML
+	@echo "docs: renders modules and guides (15 s)"
+	$(INSIDE) scripts/docs.sh
+
+build: ## make dist/sunset-kube-<version>.tar.gz and install it below .work
+	@$(PYTHON) scripts/artefact.py
+
+clean: ## remove what was built here (tools stay in the cache for the next time)
+	@rm -rf .work dist .ansible .mypy_cache .pytest_cache .ruff_cache .hypothesis collections tests/output
+	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+	@echo "clean: done"

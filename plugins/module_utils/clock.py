@@ -1,0 +1,85 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Time, and the wish to stop, as arguments: nobody below the fronts reads the machine's clock or sleeps by himself.
+
+Shared by every room and private to the collection.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Protocol
+
+from .problems import Interrupted
+
+
+class Clock(Protocol):
+    """Monotonic seconds for deadlines; ages of objects use the server's time instead."""
+
+    def now(self) -> float: ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+    def wait(self, condition: threading.Condition, seconds: float) -> None:
+        """Wait on a held condition for at most so long; the caller looks again at what he waits for."""
+
+
+class RealClock:
+    """The machine's own time. `sleep` ends early when somebody wishes to stop."""
+
+    def __init__(self, stop: StopSign | None = None) -> None:
+        self._stop = stop or StopSign()
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        self._stop.wait(seconds)
+
+    def wait(self, condition: threading.Condition, seconds: float) -> None:
+        # Short turns, because a stop sign set in a signal handler cannot notify this condition.
+        condition.wait(min(seconds, 0.5))
+
+
+class StopSign:
+    """Raised once (SIGTERM, SIGINT): no further write is sent, waits end, the run still reports."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self.reason = ""
+
+    def set(self, reason: str) -> None:
+        self.reason = self.reason or reason
+        self._event.set()
+
+    def is_set(self) -> bool:
+        return self._event.is_set()
+
+    def wait(self, seconds: float) -> None:
+        self._event.wait(seconds)
+
+    def raise_if_set(self) -> None:
+        if self.is_set():
+            raise Interrupted(
+                what="stopped",
+                why=self.reason,
+                next_step="run the same task again: it goes on where this one stopped",
+            )
+
+
+class Deadline:
+    """A point in time of one clock, and what is left until then."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self.clock = clock
+        self.seconds = seconds
+        self._end = clock.now() + seconds
+
+    def left(self) -> float:
+        return max(0.0, self._end - self.clock.now())
+
+    def passed(self) -> bool:
+        return self.clock.now() >= self._end

@@ -1,0 +1,54 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The files a run leaves behind: `plan.json` and `timeline.jsonl`, readable by their owner only.
+
+Room: evidence. Complete where results are cut. Rows are made where the engine runs; files are written on
+the controller.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import os
+from typing import Any
+
+from ..teardown.events import Event, Progress
+
+
+def row_for(event: Event, at: float) -> dict[str, Any] | None:
+    """A timeline row, or None: progress is for the screen, the timeline has every single write."""
+    if isinstance(event, Progress):
+        return None
+    moment = datetime.datetime.fromtimestamp(at, tz=datetime.timezone.utc)
+    return {
+        "time": moment.isoformat(timespec="milliseconds"),
+        "event": type(event).__name__.lower(),
+        **dataclasses.asdict(event),
+    }
+
+
+class EvidenceFolder:
+    """A folder of its own for each run, below the directory the task names."""
+
+    def __init__(self, directory: str, job: str, at: float) -> None:
+        moment = datetime.datetime.fromtimestamp(at, tz=datetime.timezone.utc)
+        base = os.path.join(os.path.expanduser(directory), f"{moment:%Y%m%dT%H%M%S.%f}Z-{job}")
+        self.path = base
+        os.makedirs(self.path, mode=0o700)
+
+    def write_plan(self, plan: dict[str, Any]) -> None:
+        with self._private("plan.json") as stream:
+            json.dump(plan, stream, indent=2, sort_keys=True)
+            stream.write("\n")
+
+    def write_timeline(self, rows: list[dict[str, Any]]) -> None:
+        with self._private("timeline.jsonl") as stream:
+            stream.writelines(json.dumps(row, sort_keys=True) + "\n" for row in rows)
+
+    def _private(self, name: str) -> Any:
+        descriptor = os.open(os.path.join(self.path, name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        return os.fdopen(descriptor, "w", encoding="utf-8")

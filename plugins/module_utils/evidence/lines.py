@@ -1,0 +1,61 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Events to lines for people at a terminal: few, short, and one a second at most.
+
+Room: evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..clock import Clock
+from ..teardown.events import Did, Event, Looked, Planned, Progress, Warned
+
+
+def line_for(event: Event) -> str | None:
+    """The line for an event, or None for what only belongs into the files."""
+    if isinstance(event, Looked):
+        return f"{event.found} {event.kind} objects in {event.scope}"
+    if isinstance(event, Planned):
+        return f"plan {event.plan_hash}: {event.summary}"
+    if isinstance(event, Progress):
+        return _progress(event)
+    if isinstance(event, Did) and event.effect in ("refused", "replaced"):
+        return f"{event.object}: {event.action} was {event.effect}"
+    return None
+
+
+def _progress(event: Progress) -> str:
+    waiting = "".join(f" · {count} waiting on {what}" for what, count in event.waiting.items())
+    left = "" if event.done >= event.total else f" · {event.seconds_left:.0f} s left"
+    return f"{event.step} · {event.done}/{event.total} done{waiting}{left}"
+
+
+class LiveLines:
+    """Shows events as they come. Progress at most once a second, and always when it is complete."""
+
+    def __init__(self, show: Callable[[str], None], clock: Clock) -> None:
+        self._show = show
+        self._clock = clock
+        self._shown_at = clock.now()
+        self._last = ""
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Warned):
+            return  # fronts have their own way to warn
+        if isinstance(event, Progress) and not self._is_time_for(event):
+            return
+        line = line_for(event)
+        if line and line != self._last:
+            self._last = line
+            self._show(line)
+
+    def _is_time_for(self, event: Progress) -> bool:
+        now = self._clock.now()
+        if event.done < event.total and now - self._shown_at < 1.0:
+            return False
+        self._shown_at = now
+        return True

@@ -1,0 +1,156 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Outcomes to results: the keys every module returns, lists cut to a bearable length and saying so.
+
+Room: evidence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ..objects import ObjectRef, Record, parse_time, ref_to
+from ..teardown.finalizer import FinalizerOutcome, Release, Skip
+
+MOST = 200
+
+
+def bounded(result: dict[str, Any]) -> dict[str, Any]:
+    """Cut every list to `MOST` entries; `truncated` names the lists that were cut, with their full length."""
+    cut = {key: len(value) for key, value in result.items() if isinstance(value, list) and len(value) > MOST}
+    for key in cut:
+        result[key] = result[key][:MOST]
+    result["truncated"] = cut
+    return result
+
+
+def finalizer_result(outcome: FinalizerOutcome, requests: dict[str, Any]) -> dict[str, Any]:
+    releases, skips = outcome.plan.releases, outcome.plan.skips
+    planned = [release for release in releases if not release.problem]
+    shown = planned if outcome.check_mode else [release for release in releases if release.done]
+    result: dict[str, Any] = {
+        "changed": any(release.changed for release in releases),
+        "plan_hash": outcome.plan.hash,
+        "steps": _steps(outcome),
+        "counts": _counts(outcome),
+        "removed": [_removed(release) for release in shown],
+        "skipped": [_skipped(skip) for skip in skips],
+        "kept": [
+            {"object": skip.object.as_dict(), "verdict": skip.verdict.fate.value, "reason": skip.verdict.why}
+            for skip in skips
+        ],
+        "survivors": _survivors(outcome),
+        "unmatched": [],
+        "requests": requests,
+    }
+    if outcome.check_mode:
+        result["plan"] = [
+            {"name": "finalizers", "rank": 1, "objects": [_planned(release) for release in releases[:MOST]]}
+        ]
+    return bounded(result)
+
+
+def finalizer_plan(outcome: FinalizerOutcome) -> dict[str, Any]:
+    """The whole plan, for `plan.json`."""
+    return {
+        "plan_hash": outcome.plan.hash,
+        "steps": [
+            {"name": "finalizers", "rank": 1, "objects": [_planned(release) for release in outcome.plan.releases]}
+        ],
+        "skipped": [_skipped(skip) for skip in outcome.plan.skips],
+    }
+
+
+def finalizer_diff(outcome: FinalizerOutcome) -> dict[str, str]:
+    """Finalizers of each touched object before and after, for `--diff`."""
+    touched = outcome.plan.releases[:MOST]
+    return {
+        "before_header": "finalizers",
+        "after_header": "finalizers",
+        "before": "".join(_finalizer_line(release, release.record.finalizers) for release in touched),
+        "after": "".join(_finalizer_line(release, _after(release)) for release in touched),
+    }
+
+
+def _finalizer_line(release: Release, finalizers: Sequence[str]) -> str:
+    return f"{release.ref}: {', '.join(finalizers) or 'none'}\n"
+
+
+def _after(release: Release) -> list[str]:
+    return [name for name in release.record.finalizers if name not in release.finalizers]
+
+
+def _steps(outcome: FinalizerOutcome) -> list[dict[str, Any]]:
+    releases = outcome.plan.releases
+    happened = [] if outcome.check_mode else releases
+    return [
+        {
+            "name": "finalizers",
+            "rank": 1,
+            "total": len(releases),
+            "deleted": sum(release.gone for release in happened),
+            "released": sum(release.changed for release in happened),
+            "kept": len(outcome.plan.skips),
+            "seconds": round(outcome.seconds, 3),
+        }
+    ]
+
+
+def _counts(outcome: FinalizerOutcome) -> dict[str, int]:
+    releases = outcome.plan.releases
+    counts = Counter({"looked_at": outcome.plan.looked_at, "release": len(releases)})
+    counts.update(skip.verdict.fate.value for skip in outcome.plan.skips)
+    happened = [] if outcome.check_mode else releases
+    counts["removed"] = sum(len(release.finalizers) for release in happened if release.changed)
+    counts["gone"] = sum(release.gone for release in happened)
+    counts["failed"] = sum(release.problem is not None for release in releases)
+    return dict(counts)
+
+
+def _planned(release: Release) -> dict[str, Any]:
+    return {"object": release.ref.as_dict(), "finalizers": list(release.finalizers)}
+
+
+def _removed(release: Release) -> dict[str, Any]:
+    return {**_planned(release), "gone": release.gone}
+
+
+def _skipped(skip: Skip) -> dict[str, Any]:
+    return {"object": skip.object.as_dict(), "finalizer": skip.finalizer, "reason": skip.verdict.why}
+
+
+def _survivors(outcome: FinalizerOutcome) -> list[dict[str, Any]]:
+    """Everything we looked at that is being deleted and still there, with what holds it."""
+    now = outcome.server_time
+    rows = []
+    for release in outcome.plan.releases:
+        if release.problem:
+            blockers = [{"reason": release.problem.why}]
+            rows.append(_survivor(release.ref, release.record, release.record.finalizers, blockers, now))
+        elif release.record.terminating and release.done and release.left:
+            rows.append(_survivor(release.ref, release.record, release.left, _holders(release.left), now))
+    rows.extend(
+        _survivor(ref_to(resource, record), record, record.finalizers, _holders(record.finalizers), now)
+        for resource, record in outcome.plan.held
+    )
+    return rows
+
+
+def _holders(finalizers: Sequence[str]) -> list[dict[str, str]]:
+    return [{"finalizer": name} for name in finalizers]
+
+
+def _survivor(
+    ref: ObjectRef, record: Record, finalizers: Sequence[str], blockers: list[dict[str, str]], now: float
+) -> dict[str, Any]:
+    deleted_at = record.deleted_at
+    return {
+        **ref.as_dict(),
+        "finalizers": list(finalizers),
+        "deleting_for": round(max(0.0, now - parse_time(deleted_at))) if deleted_at else None,
+        "blocked_by": blockers,
+    }

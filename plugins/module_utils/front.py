@@ -1,0 +1,211 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The one place that wires: options → cluster, clock, event sink → use case → result. For both fronts.
+
+Room: the front itself; private to the collection. A module calls `run_module`; the action plugins' base class calls
+`perform` in its own process, with live lines. Neither knows what the job does.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule, env_fallback
+
+from .clock import RealClock, StopSign
+from .evidence.files import row_for
+from .kube.cluster import Cluster
+from .kube.configuration import ConnectionOptions, load_endpoint
+from .problems import Problem
+from .teardown.events import Event, Tell
+
+
+def _env(name: str) -> tuple[Any, list[str]]:
+    return env_fallback, [f"K8S_AUTH_{name}"]
+
+
+# Names and variables as in kubernetes.core, so that people can keep their settings.
+CONNECTION: dict[str, dict[str, Any]] = {
+    "kubeconfig": {"type": "raw", "fallback": _env("KUBECONFIG")},
+    "context": {"type": "str", "fallback": _env("CONTEXT")},
+    "host": {"type": "str", "fallback": _env("HOST")},
+    "api_key": {"type": "str", "no_log": True, "fallback": _env("API_KEY")},
+    "username": {"type": "str", "fallback": _env("USERNAME")},
+    "password": {"type": "str", "no_log": True, "fallback": _env("PASSWORD")},
+    "validate_certs": {"type": "bool", "aliases": ["verify_ssl"], "fallback": _env("VERIFY_SSL")},
+    "ca_cert": {"type": "path", "aliases": ["ssl_ca_cert"], "fallback": _env("SSL_CA_CERT")},
+    "client_cert": {"type": "path", "aliases": ["cert_file"], "fallback": _env("CERT_FILE")},
+    "client_key": {"type": "path", "no_log": False, "aliases": ["key_file"], "fallback": _env("KEY_FILE")},
+    "proxy": {"type": "str", "fallback": _env("PROXY")},
+    "no_proxy": {"type": "str", "fallback": _env("NO_PROXY")},
+    "impersonate_user": {"type": "str", "fallback": _env("IMPERSONATE_USER")},
+    "impersonate_groups": {"type": "list", "elements": "str", "fallback": _env("IMPERSONATE_GROUPS")},
+    "in_cluster": {
+        "type": "str",
+        "choices": ["auto", "true", "false"],
+        "default": "auto",
+        "fallback": _env("IN_CLUSTER"),
+    },
+}
+
+RUN: dict[str, dict[str, Any]] = {
+    "timeout": {"type": "int", "default": 600},
+    "parallel": {"type": "int", "default": 16},
+    "max_objects": {"type": "int"},
+    "plan_hash": {"type": "str"},
+    "evidence_dir": {"type": "path"},
+}
+
+# What a kubeconfig given as a dictionary may hold that nobody should read in a log.
+_SECRET_KEYS = frozenset(
+    {"token", "password", "client-key-data", "client-certificate-data", "id-token", "refresh-token"}
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a job hands back: the result's keys, and what fronts show in their own way."""
+
+    result: dict[str, Any]
+    failure: Problem | None = None
+    warnings: list[str] = field(default_factory=list)
+    diff: dict[str, str] | None = None
+    plan: dict[str, Any] | None = None
+
+
+@dataclass
+class Context:
+    """What a job needs to do its work."""
+
+    params: dict[str, Any]
+    check_mode: bool
+    cluster: Cluster
+    clock: RealClock
+    stop: StopSign
+    tell: Tell
+
+
+@dataclass(frozen=True)
+class Job:
+    """One module: its options, how they are checked before anything is sent, and its work."""
+
+    name: str
+    arguments: dict[str, dict[str, Any]]
+    check: Callable[[dict[str, Any]], None]
+    work: Callable[[Context], Report]
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+
+def perform(
+    job: Job, params: dict[str, Any], *, check_mode: bool, stop: StopSign, show: Callable[[Event], None]
+) -> dict[str, Any]:
+    """Run a job and return its result; a failed one has `failed` and `msg`, with whatever was done until then."""
+    try:
+        job.check(params)
+        connection = connection_options(params)
+        clock = RealClock(stop)
+        cluster = Cluster(lambda: load_endpoint(connection), clock, stop, params["parallel"])
+    except Problem as problem:
+        return {"changed": False, "failed": True, "msg": _clean(str(problem), params)}
+    rows: list[dict[str, Any]] = []
+    lock = threading.Lock()
+
+    def tell(event: Event) -> None:
+        with lock:
+            row = row_for(event, cluster.server_time()) if params.get("evidence_dir") else None
+            if row:
+                rows.append(row)
+            show(event)
+
+    try:
+        report = job.work(Context(params, check_mode, cluster, clock, stop, tell))
+    except Problem as problem:
+        report = Report({"changed": False, "requests": cluster.requests()}, failure=problem)
+    finally:
+        cluster.close()
+    return _result(report, params, rows)
+
+
+def _result(report: Report, params: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    result = dict(report.result)
+    if report.warnings:
+        result["_warnings"] = [_clean(text, params) for text in report.warnings]
+    if report.diff is not None:
+        result["diff"] = report.diff
+    if params.get("evidence_dir"):
+        result["_evidence"] = {"plan": report.plan or {}, "timeline": rows}
+    if report.failure:
+        result["failed"] = True
+        result["msg"] = _clean(str(report.failure), params)
+    return result
+
+
+def run_module(job: Job) -> None:
+    """The module front: everything at once, at the end. SIGTERM stops the writes and still reports."""
+    module = AnsibleModule(argument_spec=job.arguments, supports_check_mode=True, **job.rules)
+    module.no_log_values.update(_secrets(module.params))
+    stop = StopSign()
+    with stop_on_signals(stop):
+        result = perform(job, module.params, check_mode=module.check_mode, stop=stop, show=_nobody)
+    for text in result.pop("_warnings", ()):
+        module.warn(text)
+    if not module._diff:
+        result.pop("diff", None)
+    if result.get("failed"):
+        module.fail_json(**result)
+    module.exit_json(**result)
+
+
+def _nobody(event: Event) -> None:
+    """Nobody watches a module while it runs."""
+
+
+@contextmanager
+def stop_on_signals(stop: StopSign) -> Iterator[None]:
+    """SIGTERM and SIGINT become the wish to stop, as long as the block runs."""
+
+    def on_signal(number: int, frame: Any) -> None:
+        stop.set(f"received {signal.Signals(number).name}")
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def connection_options(params: dict[str, Any]) -> ConnectionOptions:
+    given: dict[str, Any] = {name: params.get(name) for name in CONNECTION}
+    given["impersonate_groups"] = tuple(params.get("impersonate_groups") or ())
+    return ConnectionOptions(**given)
+
+
+def _secrets(params: dict[str, Any]) -> set[str]:
+    """Every secret among the connection options, for masking."""
+    found = {params[name] for name in ("api_key", "password") if params.get(name)}
+
+    def walk(value: Any) -> None:
+        if isinstance(value, dict):
+            found.update(str(value[key]) for key in _SECRET_KEYS & value.keys() if value[key])
+            for inner in value.values():
+                walk(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                walk(inner)
+
+    walk(params.get("kubeconfig"))
+    return found
+
+
+def _clean(text: str, params: dict[str, Any]) -> str:
+    for secret in _secrets(params):
+        text = text.replace(secret, "********")
+    return text

@@ -1,0 +1,105 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the API server answered, and what an answer that is no success means.
+
+Room: kube. Errors are told apart by status code, reason and causes, never by their English text.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..problems import Problem
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One HTTP answer. The body stays bytes until somebody needs it."""
+
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def retry_after(self) -> float | None:
+        try:
+            return max(0.0, float(self.headers["retry-after"]))
+        except (KeyError, ValueError):
+            return None
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class ApiError(Problem):
+    """The API server refused a request; carries what decisions need."""
+
+    def __init__(
+        self,
+        status: int,
+        *,
+        what: str = "request",
+        which: str = "",
+        reason: str = "",
+        message: str = "",
+        causes: tuple[str, ...] = (),
+        next_step: str = "",
+    ) -> None:
+        text = f"HTTP {status}" + (f" {reason}" if reason else "") + (f", {message}" if message else "")
+        super().__init__(what, which=which, why=text, next_step=next_step)
+        self.status = status
+        self.reason = reason
+        self.message = message
+        self.causes = causes
+
+
+HINTS = {
+    401: "check the credentials: the token or certificate may have expired",
+    403: "ask for the right to do this, or run as a user who has it (see context and impersonate_user)",
+    405: "this kind does not allow it; look at its verbs with kubectl api-resources -o wide",
+    413: "use fewer objects in one request",
+    429: "the API server is overloaded; try again later or lower parallel",
+    500: "look at the API server's log; a broken conversion or admission webhook is the usual cause",
+    503: "the server behind this API group is down; see kubectl get apiservices",
+    504: "the API server timed out; try again later",
+}
+
+
+def error_from(answer: Answer, what: str, which: str = "") -> ApiError:
+    """Read the Kubernetes `Status` in a refused answer. Anything else (a proxy's page) is quoted, shortened."""
+    reason, message, causes = "", "", ()  # type: tuple[Any, Any, tuple[str, ...]]
+    try:
+        status = answer.json()
+        if status.get("kind") == "Status":
+            reason, message = status.get("reason") or "", status.get("message") or ""
+            listed = (status.get("details") or {}).get("causes") or ()
+            causes = tuple(_cause(cause) for cause in listed)
+        else:
+            message = _short(answer.body)
+    except (ValueError, AttributeError):
+        message = _short(answer.body)
+    return ApiError(
+        answer.status,
+        what=what,
+        which=which,
+        reason=reason,
+        message=message,
+        causes=causes,
+        next_step=HINTS.get(answer.status, ""),
+    )
+
+
+def _cause(cause: dict[str, Any]) -> str:
+    return ": ".join(text for text in (cause.get("field"), cause.get("message") or cause.get("reason")) if text)
+
+
+def _short(body: bytes) -> str:
+    return " ".join(body[:300].decode("utf-8", "replace").split())

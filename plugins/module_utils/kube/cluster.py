@@ -1,0 +1,154 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""`Cluster`: the API server as the other rooms use it. One for each task.
+
+Room: kube. The domain rooms take it as an argument and need nothing else of this room.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from ..clock import Clock, Deadline, StopSign
+from ..objects import Record, Resource
+from ..problems import Refused
+from . import access, discovery, lists, naming, watches, writes
+from .answers import ApiError
+from .endpoint import Endpoint
+from .lists import Listing, Scope
+from .transport import Transport
+from .workers import Workers
+
+Item = TypeVar("Item")
+NAMESPACES = Resource("", "v1", "Namespace", "namespaces", False, verbs=frozenset({"list", "watch", "get", "delete"}))
+
+
+class Cluster:
+    def __init__(self, load: Callable[[], Endpoint], clock: Clock, stop: StopSign, parallel: int = 16) -> None:
+        self._transport = Transport(load, clock, stop, parallel)
+        self._workers = Workers(parallel)
+        self._catalogue: discovery.Catalogue | None = None
+
+    # -- what is served ------------------------------------------------------------------------------------------------
+
+    @property
+    def catalogue(self) -> discovery.Catalogue:
+        if self._catalogue is None:
+            self._catalogue = discovery.discover(self._transport)
+        return self._catalogue
+
+    def forget_catalogue(self) -> None:
+        """Kinds come and go with their definitions; ask again after one went."""
+        self._catalogue = None
+
+    def resolve(self, name: str, api_version: str | None = None) -> tuple[Resource | None, str]:
+        """The kind somebody means, and a warning. None: not installed. See `naming.must_resolve`."""
+        return naming.must_resolve(self.catalogue, name, api_version)
+
+    # -- reads ---------------------------------------------------------------------------------------------------------
+
+    def list(self, resource: Resource, namespace: str | None = None, label_selector: str | None = None) -> Listing:
+        """All objects of a kind, as metadata, cluster-wide or in one namespace. Complete, or an error."""
+        return lists.list_metadata(self._transport, Scope(resource, namespace, label_selector))
+
+    def list_everywhere(self, resource: Resource, label_selector: str | None = None) -> builtins.list[Listing]:
+        """Cluster-wide, or namespace by namespace where only that is allowed. Never a part without saying so."""
+        try:
+            return [self.list(resource, None, label_selector)]
+        except ApiError as refusal:
+            if refusal.status != 403 or not resource.namespaced:
+                raise
+            try:
+                namespaces = [record.name for record in self.list(NAMESPACES).records]
+            except ApiError:
+                raise refusal from None
+        return [self.list(resource, namespace, label_selector) for namespace in namespaces]
+
+    def list_whole(self, resource: Resource, namespace: str | None = None) -> builtins.list[dict[str, Any]]:
+        """Whole objects, for the few questions that metadata cannot answer."""
+        return lists.list_objects(self._transport, Scope(resource, namespace))
+
+    def read(self, resource: Resource, namespace: str, name: str) -> Record | None:
+        return writes.read(self._transport, resource, namespace, name)
+
+    @contextlib.contextmanager
+    def following(self, listings: Iterable[Listing], listener: watches.Listener) -> Iterator[None]:
+        """Follow these kinds and namespaces from their lists on, as long as the block runs.
+
+        Selectors are dropped: with one, an object whose labels change looks exactly like a deleted one.
+        """
+        starts: dict[Scope, Listing] = {}
+        for listing in listings:
+            whole = Scope(listing.scope.resource, listing.scope.namespace)
+            starts.setdefault(whole, Listing(whole, resource_version=listing.resource_version))
+        followers = [watches.Following(self._transport, start, listener) for start in starts.values()]
+        for follower in followers:
+            follower.start()
+        try:
+            yield
+        finally:
+            for follower in followers:
+                follower.stop()
+            for follower in followers:
+                follower.join(5.0)
+
+    # -- writes --------------------------------------------------------------------------------------------------------
+
+    def delete(self, resource: Resource, record: Record, **how: Any) -> writes.Written:
+        return writes.delete(self._transport, resource, record, **how)
+
+    def remove_finalizers(
+        self, resource: Resource, record: Record, names: Sequence[str], *, dry_run: bool = False
+    ) -> writes.Written:
+        return writes.remove_finalizers(self._transport, resource, record, names, dry_run=dry_run)
+
+    def json_patch(
+        self, resource: Resource, record: Record, operations: Sequence[dict[str, Any]], *, dry_run: bool = False
+    ) -> writes.Written:
+        return writes.json_patch(self._transport, resource, record, operations, dry_run=dry_run)
+
+    def require(self, verb: str, resource: Resource, namespaces: Iterable[str] = ()) -> None:
+        """Refuse now, before the first write, if this is not allowed everywhere, or in each of these namespaces."""
+        if access.is_allowed(self._transport, access.Right(verb, resource)):
+            return
+        rights = [access.Right(verb, resource, namespace) for namespace in namespaces if namespace]
+        missing = [right for right in rights if not access.is_allowed(self._transport, right)]
+        if missing or not rights:
+            named = ", ".join(map(str, missing[:5] or [access.Right(verb, resource)]))
+            raise Refused(
+                "not allowed",
+                which=f"to {named}" + (f" and {len(missing) - 5} more" if len(missing) > 5 else ""),
+                why=f"the API server says no to this user at {self._transport.endpoint}",
+                next_step="ask for these rights, or run as a user who has them; nothing was changed",
+            )
+
+    # -- all the rest --------------------------------------------------------------------------------------------------
+
+    def for_each(self, items: Iterable[Item], work: Callable[[Item], None]) -> None:
+        """Do this for every item, `parallel` at a time."""
+        self._workers.for_each(items, work)
+
+    def limit_to(self, deadline: Deadline) -> None:
+        """Do not try again beyond this point in time."""
+        self._transport.deadline = deadline
+
+    def server_time(self) -> float:
+        return self._transport.server_time()
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self._transport.endpoint
+
+    def requests(self) -> dict[str, Any]:
+        """What was sent, by verb; part of every result."""
+        counted = {verb: self._transport.requests[verb] for verb in ("list", "watch", "get", "delete", "patch", "post")}
+        return {**counted, "throttled_seconds": round(self._transport.brake.throttled_seconds, 3)}
+
+    def close(self) -> None:
+        self._workers.close()
+        self._transport.close()

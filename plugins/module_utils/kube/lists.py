@@ -1,0 +1,124 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Metadata-only lists in pages, whole or not at all.
+
+Room: kube. A list is a decision's ground: consistent (never `resourceVersion=0`), complete, or an error. A cluster-wide
+list that is forbidden is tried namespace by namespace, and what stays closed is named, not skipped.
+"""
+
+from __future__ import annotations
+
+import gc
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..objects import Record, Resource, record_of
+from ..problems import CannotLook
+from .answers import error_from
+from .transport import Request, Transport
+
+PAGE = 2000
+# Plain JSON second: a few aggregated APIs cannot convert, and then whole objects come, whose metadata we read as well.
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+_RESTARTS = 5
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which objects of a kind: all, one namespace, and by selectors."""
+
+    resource: Resource
+    namespace: str | None = None
+    label_selector: str | None = None
+    field_selector: str | None = None
+
+    def target(self, **more: str) -> str:
+        query = {
+            "labelSelector": self.label_selector,
+            "fieldSelector": self.field_selector,
+            **more,
+        }
+        text = urllib.parse.urlencode({key: value for key, value in query.items() if value})
+        path = self.resource.path(self.namespace)
+        return f"{path}?{text}" if text else path
+
+    def __str__(self) -> str:
+        where = f" in namespace {self.namespace}" if self.namespace else ""
+        return f"{self.resource.qualified}{where}"
+
+
+@dataclass
+class Listing:
+    """All objects of a scope at one moment."""
+
+    scope: Scope
+    records: list[Record] = field(default_factory=list)
+    resource_version: str = ""
+
+
+def list_metadata(transport: Transport, scope: Scope) -> Listing:
+    """Every page. An expired page token (410) starts the list anew; half a list is never returned."""
+    for _attempt in range(_RESTARTS):
+        listing = Listing(scope)
+        for page in _pages(transport, scope, METADATA_LIST):
+            if page is None:
+                break
+            listing.resource_version = (page.get("metadata") or {}).get("resourceVersion") or ""
+            listing.records.extend(record_of(item.get("metadata") or {}) for item in page.get("items") or ())
+        else:
+            return listing
+    raise CannotLook(
+        "cannot list",
+        which=str(scope),
+        why=f"the list expired {_RESTARTS} times before its last page came",
+        next_step="try again when the API server is less busy",
+    )
+
+
+def list_objects(transport: Transport, scope: Scope) -> list[dict[str, Any]]:
+    """Whole objects, for the few questions that metadata cannot answer."""
+    for _attempt in range(_RESTARTS):
+        found: list[dict[str, Any]] = []
+        for page in _pages(transport, scope, "application/json"):
+            if page is None:
+                break
+            found.extend(page.get("items") or ())
+        else:
+            return found
+    raise CannotLook(
+        "cannot list", which=str(scope), why="the list expired again and again", next_step="try again later"
+    )
+
+
+def _pages(transport: Transport, scope: Scope, accept: str) -> Iterator[Mapping[str, Any] | None]:
+    """Pages until the last; None when the continue token has expired."""
+    token = ""
+    gzip = not transport.endpoint.is_loopback
+    while True:
+        target = scope.target(limit=str(PAGE), **({"continue": token} if token else {}))
+        answer = transport.send(Request("GET", target, "list", accept=accept, gzip=gzip))
+        if answer.status == 410 and token:
+            yield None
+            return
+        if not answer.ok:
+            raise error_from(answer, "cannot list", str(scope))
+        page = _parsed(answer)
+        token = (page.get("metadata") or {}).get("continue") or ""
+        yield page
+        if not token:
+            return
+
+
+def _parsed(answer: Any) -> Any:
+    # Thousands of small dictionaries without cycles: the collector would walk them again and again for nothing.
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        return answer.json()
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,136 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The same two calls as `wire.Wire`, through a proxy: urllib3, which the `kubernetes` package brings along.
+
+Room: kube. Slower than a direct connection, and only used where a proxy is set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..problems import BadOption, MissingPackage
+from .endpoint import Endpoint
+from .wire import USER_AGENT, BrokenWire
+
+
+class ProxiedWire:
+    def __init__(self, endpoint: Endpoint, connect_timeout: float) -> None:
+        self._endpoint = endpoint
+        self._connect_timeout = connect_timeout
+        self._greeting = [("User-Agent", USER_AGENT), *endpoint.headers]
+        self._urllib3 = _import_urllib3()
+        self._manager = _proxy_manager(self._urllib3, endpoint)
+        self._stream: Any = None
+
+    @property
+    def is_open(self) -> bool:
+        return False  # the pool opens what it needs; an idle connection that ended is its own business
+
+    def exchange(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float
+    ) -> tuple[int, dict[str, str], bytes]:
+        answer = self._request(method, target, headers, body, timeout, preload=True)
+        return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.data
+
+    def open_stream(
+        self, target: str, headers: Mapping[str, str], timeout: float, quiet: float, on_quiet: Callable[[], None]
+    ) -> tuple[int, Iterator[bytes]]:
+        # No call of `on_quiet` here: silence ends the stream, and whoever follows a kind lists again after that.
+        answer = self._request("GET", target, headers, b"", quiet, preload=False)
+        if answer.status != 200:
+            return answer.status, iter([answer.read()])
+        self._stream = answer
+        return answer.status, _lines(answer)
+
+    def cut(self) -> None:
+        if self._stream is not None:
+            with contextlib.suppress(Exception):
+                self._stream.shutdown()
+
+    def close(self) -> None:
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            with contextlib.suppress(Exception):
+                stream.close()
+        self._manager.clear()
+
+    def _request(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float, *, preload: bool
+    ) -> Any:
+        sent = self._urllib3.HTTPHeaderDict()
+        for name, value in (*self._greeting, *headers.items()):
+            sent.add(name, value)
+        try:
+            return self._manager.urlopen(
+                method,
+                self._endpoint.url + target,
+                body=body or None,
+                headers=sent,
+                retries=False,
+                redirect=False,
+                preload_content=preload,
+                decode_content=False,
+                timeout=self._urllib3.Timeout(connect=self._connect_timeout, read=timeout),
+            )
+        except self._urllib3.exceptions.HTTPError as problem:
+            raise BrokenWire(f"through proxy {_harmless(self._endpoint.proxy)}: {problem}") from problem
+
+
+def _lines(answer: Any) -> Iterator[bytes]:
+    rest = b""
+    try:
+        for part in answer.stream(65536, decode_content=False):
+            *whole, rest = (rest + part).split(b"\n")
+            yield from whole
+    except Exception as problem:  # urllib3 raises its own and the socket's errors here
+        raise BrokenWire(str(problem)) from problem
+
+
+def _proxy_manager(urllib3: Any, endpoint: Endpoint) -> Any:
+    proxy = endpoint.proxy or ""
+    scheme = urllib.parse.urlsplit(proxy).scheme
+    tls: dict[str, Any] = {}
+    if endpoint.tls is not None:
+        tls = {"ssl_context": endpoint.tls, "server_hostname": endpoint.server_name}
+    if scheme.startswith("socks"):
+        try:
+            from urllib3.contrib.socks import SOCKSProxyManager
+        except ImportError as problem:
+            raise MissingPackage(
+                "a SOCKS proxy is set", why=str(problem), next_step="install it: python3 -m pip install PySocks"
+            ) from problem
+        return SOCKSProxyManager(proxy, **tls)
+    if scheme not in ("http", "https"):
+        raise BadOption(
+            "the proxy", which=_harmless(proxy), why="it is not a URL", next_step="write it like http://host:3128"
+        )
+    login = urllib.parse.urlsplit(proxy)
+    secret = None
+    if login.username:
+        secret = f"{urllib.parse.unquote(login.username)}:{urllib.parse.unquote(login.password or '')}"
+    headers = urllib3.make_headers(proxy_basic_auth=secret) if secret else None
+    return urllib3.ProxyManager(proxy, proxy_headers=headers, **tls)
+
+
+def _harmless(proxy: str | None) -> str:
+    """The proxy's address without a password in it."""
+    parts = urllib.parse.urlsplit(proxy or "")
+    return f"{parts.scheme}://{parts.hostname}:{parts.port}" if parts.hostname else (proxy or "")
+
+
+def _import_urllib3() -> Any:
+    try:
+        import urllib3
+    except ImportError as problem:
+        raise MissingPackage(
+            "a proxy is set, and the Python package urllib3 cannot be imported",
+            why=str(problem),
+            next_step="install it where this task runs: python3 -m pip install urllib3",
+        ) from problem
+    return urllib3

@@ -1,0 +1,279 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Requests out, answers in: a kept-alive connection for each thread, retries, the shared brake, counters, server time.
+
+Room: kube. Every request we send may be sent twice without harm: reads, deletes with a uid, patches with tests.
+So a lost answer is simply asked for again, and the callers' outcome tables make sense of a second "not found".
+"""
+
+from __future__ import annotations
+
+import email.utils
+import socket
+import ssl
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..clock import Clock, Deadline, StopSign
+from ..problems import NotLoggedIn, Unreachable
+from .answers import Answer
+from .brake import Brake
+from .endpoint import Endpoint
+from .patience import Situation, pause_before_next_try
+from .proxied import ProxiedWire
+from .wire import SilentClose, Wire
+
+CONNECT_TIMEOUT = 10.0
+READ_TIMEOUT = 75.0  # the server gives up after 60 s
+_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_NO_ANSWER = (OSError, zlib.error)  # ssl.SSLError, timeouts, resets and BrokenWire are all OSErrors
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    target: str  # path and query
+    verb: str  # as counted: list, watch, get, delete, patch, post
+    body: bytes = b""
+    content_type: str = "application/json"
+    accept: str = "application/json"
+    gzip: bool = False
+
+    @property
+    def writes(self) -> bool:
+        return self.method in _WRITES
+
+    def headers(self) -> dict[str, str]:
+        headers = {"Accept": self.accept}
+        if self.body:
+            headers["Content-Type"] = self.content_type
+        if self.gzip:
+            headers["Accept-Encoding"] = "gzip"
+        return headers
+
+
+class Connection(Protocol):
+    """`Wire` or `ProxiedWire`."""
+
+    @property
+    def is_open(self) -> bool: ...
+    def exchange(
+        self, method: str, target: str, headers: dict[str, str], body: bytes, timeout: float
+    ) -> tuple[int, dict[str, str], bytes]: ...
+    def open_stream(
+        self, target: str, headers: dict[str, str], timeout: float, quiet: float, on_quiet: Callable[[], None]
+    ) -> tuple[int, Iterator[bytes]]: ...
+    def cut(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Transport:
+    def __init__(
+        self,
+        load: Callable[[], Endpoint],
+        clock: Clock,
+        stop: StopSign,
+        parallel: int,
+        connect: Callable[[Endpoint], Connection] | None = None,
+    ) -> None:
+        self._load = load
+        self.clock = clock
+        self.stop = stop
+        self.deadline: Deadline | None = None
+        self.brake = Brake(clock, parallel)
+        self.requests: Counter[str] = Counter()
+        self._connect = connect or _connection
+        self._lock = threading.Lock()
+        self._mine = threading.local()
+        self._open: list[Connection] = []
+        self.endpoint = load()
+        self._generation = 0
+        self._ever_answered = False
+        self._last_outage: float | None = None
+        self._date: tuple[str, float] | None = None
+
+    def send(self, request: Request) -> Answer:
+        """The final answer, whatever it says. `Unreachable` when there is none, `NotLoggedIn` on a lasting 401."""
+        began = self.clock.now()
+        tries = 0
+        renewed = False
+        while True:
+            if request.writes:
+                self.stop.raise_if_set()
+            tries += 1
+            generation = self._generation
+            answer, trouble = self._try(request)
+            if answer is not None and answer.status == 401 and not renewed:
+                renewed = True
+                self._renew(generation)
+                continue
+            if answer is not None and answer.ok:
+                return answer
+            situation = Situation(
+                status=answer.status if answer else None,
+                tries=tries,
+                elapsed=self.clock.now() - began,
+                retry_after=answer.retry_after if answer else None,
+                ever_answered=self._ever_answered,
+                since_outage=None if self._last_outage is None else self.clock.now() - self._last_outage,
+            )
+            pause = pause_before_next_try(situation)
+            if pause is None or not self._may_pause(pause):
+                return self._final(answer, trouble)
+            if answer is not None and answer.retry_after is not None:
+                self.brake.complain(pause)
+            else:
+                self.clock.sleep(pause)
+
+    def open_stream(self, request: Request, quiet: float, on_quiet: Callable[[], None]) -> OpenStream:
+        """One try, no retries: whoever follows a stream has to cope with its end anyway. Raises OSError."""
+        connection = self._connect(self.endpoint)
+        self._count(request)
+        generation = self._generation
+        try:
+            status, lines = connection.open_stream(request.target, request.headers(), READ_TIMEOUT, quiet, on_quiet)
+        except OSError:
+            connection.close()
+            raise
+        if status == 401:
+            self._renew(generation)
+        return OpenStream(status, lines, connection)
+
+    def server_time(self) -> float:
+        """Seconds since the epoch as the API server sees it, from the newest answer's Date header."""
+        if self._date is None:
+            return time.time()
+        text, seen_at = self._date
+        try:
+            at_answer = email.utils.parsedate_to_datetime(text).timestamp()
+        except (TypeError, ValueError):
+            return time.time()
+        return at_answer + (self.clock.now() - seen_at)
+
+    def note_outage(self) -> None:
+        self._last_outage = self.clock.now()
+
+    def close(self) -> None:
+        with self._lock:
+            connections, self._open = self._open, []
+        for connection in connections:
+            connection.close()
+
+    def _try(self, request: Request) -> tuple[Answer | None, Exception | None]:
+        self.brake.enter()
+        try:
+            self._count(request)
+            connection, was_idle = self._my_connection()
+            try:
+                return self._exchange(connection, request), None
+            except SilentClose as problem:
+                if not was_idle:
+                    self.note_outage()
+                    return None, problem
+                # The server had closed a connection we kept: no fault, and nothing was read. Once more, at once.
+                self._count(request)
+                return self._exchange(connection, request), None
+        except _NO_ANSWER as problem:
+            self.note_outage()
+            return None, problem
+        finally:
+            self.brake.leave()
+
+    def _exchange(self, connection: Connection, request: Request) -> Answer:
+        status, headers, body = connection.exchange(
+            request.method, request.target, request.headers(), request.body, READ_TIMEOUT
+        )
+        if headers.get("content-encoding") == "gzip":
+            body = zlib.decompress(body, wbits=31)
+        self._ever_answered = True
+        if "date" in headers:
+            self._date = (headers["date"], self.clock.now())
+        return Answer(status, headers, body)
+
+    def _my_connection(self) -> tuple[Connection, bool]:
+        """This thread's connection, and whether it stood idle before (so that its silent end means nothing)."""
+        mine = self._mine
+        if getattr(mine, "generation", None) != self._generation:
+            if hasattr(mine, "connection"):
+                mine.connection.close()
+            mine.connection = self._connect(self.endpoint)
+            mine.generation = self._generation
+            with self._lock:
+                self._open.append(mine.connection)
+        return mine.connection, mine.connection.is_open
+
+    def _renew(self, generation: int) -> None:
+        """Read the credentials again, once for all threads that were refused with the same ones."""
+        with self._lock:
+            if self._generation == generation:
+                self.endpoint = self._load()
+                self._generation += 1
+
+    def _may_pause(self, pause: float) -> bool:
+        if self.stop.is_set():
+            return False
+        return self.deadline is None or pause < self.deadline.left()
+
+    def _final(self, answer: Answer | None, trouble: Exception | None) -> Answer:
+        if answer is None:
+            raise unreachable(self.endpoint, trouble) from trouble
+        if answer.status == 401:
+            raise NotLoggedIn(
+                "not logged in",
+                which=f"at {self.endpoint}",
+                why="the API server does not accept these credentials (401); they may have expired",
+                next_step="log in again or renew the token or certificate, then run the task again",
+            )
+        return answer
+
+    def _count(self, request: Request) -> None:
+        with self._lock:
+            self.requests[request.verb] += 1
+
+
+@dataclass
+class OpenStream:
+    status: int
+    lines: Iterator[bytes]
+    connection: Connection
+
+
+def _connection(endpoint: Endpoint) -> Connection:
+    return (ProxiedWire if endpoint.proxy else Wire)(endpoint, CONNECT_TIMEOUT)
+
+
+def unreachable(endpoint: Endpoint, trouble: Exception | None) -> Unreachable:
+    why, next_step = _explain(endpoint, trouble)
+    return Unreachable("cannot reach the API server", which=str(endpoint), why=why, next_step=next_step)
+
+
+def _explain(endpoint: Endpoint, trouble: Exception | None) -> tuple[str, str]:
+    if isinstance(trouble, ssl.SSLCertVerificationError):
+        return (
+            f"its certificate is not trusted ({trouble.verify_message})",
+            "set ca_cert to the authority that signed it, or check the host",
+        )
+    if isinstance(trouble, ssl.SSLError) and "CERTIFICATE" in str(trouble.reason or ""):
+        return (
+            f"it refused our client certificate ({trouble.reason})",
+            "renew the client certificate; it may have expired",
+        )
+    if isinstance(trouble, ssl.SSLError):
+        return (
+            f"the TLS greeting failed ({trouble.reason or trouble})",
+            "check that this is the API server's HTTPS port",
+        )
+    if isinstance(trouble, socket.gaierror):
+        return f"the name {endpoint.host} is not known", "check the host, or the name service"
+    if isinstance(trouble, TimeoutError):
+        return "no answer in time", "check the address, firewalls and the proxy"
+    if isinstance(trouble, ConnectionRefusedError):
+        return "nobody listens there", "check the address and whether the API server runs"
+    return str(trouble) or "the connection broke", "check the network and whether the API server runs"

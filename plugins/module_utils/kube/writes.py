@@ -1,0 +1,210 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Guarded writes: a delete that names the uid, patches that test before they change. Outcomes, not exceptions.
+
+Room: kube. Every write here can be repeated: what was done by a first try whose answer got lost shows as GONE or
+ALREADY in the second one.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import urllib.parse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..objects import Record, Resource, record_of
+from .answers import Answer, ApiError, error_from
+from .transport import Request, Transport
+
+METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+_RACES = 12
+
+
+class Effect(enum.Enum):
+    """What a write came to."""
+
+    DONE = "done"  # written; the object is still there
+    GONE = "gone"  # the object with this uid does not exist any more
+    ALREADY = "already"  # nothing to do: somebody did it before us
+    REPLACED = "replaced"  # the name now belongs to another uid; not ours, not touched
+    REFUSED = "refused"  # the server will not; `problem` says why
+
+
+@dataclass(frozen=True)
+class Written:
+    effect: Effect
+    record: Record | None = None
+    problem: ApiError | None = None
+
+    @property
+    def gone(self) -> bool:
+        return self.effect is Effect.GONE
+
+    @property
+    def replaced(self) -> bool:
+        return self.effect is Effect.REPLACED
+
+    @property
+    def changed(self) -> bool:
+        """Did this write change the cluster? An object that was gone before we came shows no record."""
+        return self.effect is Effect.DONE or (self.gone and self.record is not None)
+
+
+def delete(
+    transport: Transport,
+    resource: Resource,
+    record: Record,
+    *,
+    propagation: str = "Background",
+    grace_seconds: int | None = None,
+    dry_run: bool = False,
+) -> Written:
+    """DELETE with the uid as precondition. Never send it for an object that is already terminating."""
+    options: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": {"uid": record.uid},
+        "propagationPolicy": propagation,
+    }
+    if grace_seconds is not None:
+        options["gracePeriodSeconds"] = grace_seconds
+    if dry_run:
+        # In the body: a DELETE that has one ignores ?dryRun=All and would delete for real.
+        options["dryRun"] = ["All"]
+    request = Request(
+        "DELETE", resource.path(record.namespace, record.name), "delete", json.dumps(options).encode(), accept=METADATA
+    )
+    answer = transport.send(request)
+    which = f"{resource.kind} {record.place}"
+    if answer.status == 404:
+        return Written(Effect.GONE)
+    if answer.status == 409:
+        problem = error_from(answer, "cannot delete", which)
+        # 409 is a uid that differs, or a namespace already on its way. Only a look tells which.
+        return _after_conflict(transport, resource, record, problem)
+    if not answer.ok:
+        return Written(Effect.REFUSED, problem=error_from(answer, "cannot delete", which))
+    left = _record_in(answer)
+    return Written(Effect.GONE if left is None or proves_gone(left) else Effect.DONE, left)
+
+
+def _after_conflict(transport: Transport, resource: Resource, record: Record, problem: ApiError) -> Written:
+    now = read(transport, resource, record.namespace, record.name)
+    if now is None:
+        return Written(Effect.GONE)
+    if now.uid != record.uid:
+        return Written(Effect.REPLACED, now)
+    if now.terminating:
+        return Written(Effect.ALREADY, now)
+    return Written(Effect.REFUSED, now, problem)
+
+
+def remove_finalizers(
+    transport: Transport, resource: Resource, record: Record, names: Sequence[str], *, dry_run: bool = False
+) -> Written:
+    """Take the named finalizers out of the list, whatever else happens to the object meanwhile.
+
+    Each entry is tested at its place before it is removed, so that a list that moved under us is refused (422) and
+    read again, and an entry somebody else added is never lost.
+    """
+    which = f"{resource.kind} {record.place}"
+    for _race in range(_RACES):
+        patch = finalizer_patch(record, names)
+        if not patch:
+            return Written(Effect.ALREADY, record)
+        answer = _patch(transport, resource, record, patch, dry_run)
+        if answer.ok:
+            left = record_of(answer.json().get("metadata") or {})
+            return Written(Effect.GONE if proves_gone(left) else Effect.DONE, left)
+        if answer.status == 404:
+            return Written(Effect.GONE)
+        problem = error_from(answer, "cannot remove the finalizer from", which)
+        if not _lost_a_race(answer.status, problem):
+            return Written(Effect.REFUSED, record, problem)
+        now = read(transport, resource, record.namespace, record.name)
+        if now is None:
+            return Written(Effect.GONE)
+        if now.uid != record.uid:
+            return Written(Effect.REPLACED, now)
+        record = now
+    return Written(Effect.REFUSED, record, problem)
+
+
+def finalizer_patch(record: Record, names: Sequence[str]) -> list[dict[str, Any]]:
+    """A JSON patch that removes the named entries, from the back so that the places before them stay true."""
+    places = [place for place, name in enumerate(record.finalizers) if name in names]
+    if not places:
+        return []
+    patch: list[dict[str, Any]] = [{"op": "test", "path": "/metadata/uid", "value": record.uid}]
+    for place in reversed(places):
+        path = f"/metadata/finalizers/{place}"
+        patch.append({"op": "test", "path": path, "value": record.finalizers[place]})
+        patch.append({"op": "remove", "path": path})
+    return patch
+
+
+def json_patch(
+    transport: Transport,
+    resource: Resource,
+    record: Record,
+    operations: Sequence[dict[str, Any]],
+    *,
+    dry_run: bool = False,
+) -> Written:
+    """A JSON patch of one object, tested for the uid. One try: only the caller can compute it anew after a race."""
+    patch = [{"op": "test", "path": "/metadata/uid", "value": record.uid}, *operations]
+    answer = _patch(transport, resource, record, patch, dry_run)
+    if answer.ok:
+        return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
+    if answer.status == 404:
+        return Written(Effect.GONE)
+    return Written(Effect.REFUSED, record, error_from(answer, "cannot patch", f"{resource.kind} {record.place}"))
+
+
+def read(transport: Transport, resource: Resource, namespace: str, name: str) -> Record | None:
+    """One object's metadata, or None where there is none of that name."""
+    answer = transport.send(Request("GET", resource.path(namespace, name), "get", accept=METADATA))
+    if answer.status == 404:
+        return None
+    if not answer.ok:
+        raise error_from(answer, "cannot read", f"{resource.kind} {namespace}/{name}".replace(" /", " "))
+    return record_of(answer.json().get("metadata") or {})
+
+
+def proves_gone(record: Record) -> bool:
+    """An answer that shows a deleting object without finalizers and without grace: it was the last write to it."""
+    return record.terminating and not record.finalizers and record.grace_seconds == 0
+
+
+def _lost_a_race(status: int, problem: ApiError) -> bool:
+    # 422, not 409: a failed JSON-patch "test" is "unprocessable". With causes it is a real refusal.
+    return status == 409 or (status == 422 and not problem.causes)
+
+
+def _patch(
+    transport: Transport, resource: Resource, record: Record, patch: Sequence[dict[str, Any]], dry_run: bool
+) -> Answer:
+    query = "?" + urllib.parse.urlencode({"dryRun": "All"} if dry_run else {"fieldManager": "sunset.kube"})
+    return transport.send(
+        Request(
+            "PATCH",
+            resource.path(record.namespace, record.name) + query,
+            "patch",
+            json.dumps(list(patch)).encode(),
+            content_type="application/json-patch+json",
+            accept=METADATA,
+        )
+    )
+
+
+def _record_in(answer: Answer) -> Record | None:
+    """The object a DELETE answered with; None for a `Status`, which means it went at once."""
+    body = answer.json()
+    if body.get("kind") == "Status":
+        return None
+    return record_of(body.get("metadata") or {})

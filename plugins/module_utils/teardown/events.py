@@ -1,0 +1,66 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What happens during a run, as facts. evidence/ turns them into lines and files; nobody else formats them.
+
+Room: teardown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..objects import ObjectRef
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A kind was listed."""
+
+    kind: str
+    found: int
+    scope: str
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The plan stands; nothing was written yet."""
+
+    summary: str
+    plan_hash: str
+
+
+@dataclass(frozen=True)
+class Did:
+    """One write and what it came to."""
+
+    action: str
+    object: ObjectRef
+    effect: str
+    detail: str = ""
+    resource_version: str = ""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a step is. `waiting` counts objects by what holds them."""
+
+    step: str
+    done: int
+    total: int
+    seconds_left: float
+    waiting: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Warned:
+    """Something the person should know that stops nothing."""
+
+    text: str
+
+
+Event = Looked | Planned | Did | Progress | Warned
+Tell = Callable[[Event], None]

@@ -1,0 +1,347 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Remove named finalizers from objects that hang: the use case behind the module `finalizer`.
+
+Room: teardown. Order: parse → look → judge → check limits and rights → write → report. Check mode goes the same way and
+lets the server try every patch without keeping it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..clock import Clock, Deadline, StopSign
+from ..objects import ObjectRef, Record, Resource, ref_to
+from ..problems import BadFields, BadOption, Interrupted, Problem, Refused, TimedOut
+from .events import Did, Looked, Planned, Progress, Tell, Warned
+from .finalizer_rules import Case, Wish, is_wanted, judge, passes_without_owner
+from .owners import Owner, OwnerFacts, fetch_owner_facts, judge_owner
+from .verdicts import Fate, Verdict
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+
+@dataclass(frozen=True)
+class FinalizerOptions:
+    kind: str
+    wish: Wish
+    api_version: str | None = None
+    name: str | None = None
+    namespace: str | None = None
+    label_selector: str | None = None
+    timeout: float = 600.0
+    max_objects: int | None = None
+    plan_hash: str | None = None
+    check_mode: bool = False
+
+
+@dataclass
+class Release:
+    """One object with the finalizers that go, and how it ended."""
+
+    resource: Resource
+    record: Record
+    finalizers: tuple[str, ...]
+    done: bool = False
+    changed: bool = False
+    gone: bool = False
+    left: tuple[str, ...] = ()
+    problem: Problem | None = None
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_to(self.resource, self.record)
+
+
+@dataclass(frozen=True)
+class Skip:
+    """One finalizer that stays although the task names it."""
+
+    object: ObjectRef
+    finalizer: str
+    verdict: Verdict
+
+
+@dataclass
+class FinalizerPlan:
+    releases: list[Release] = field(default_factory=list)
+    skips: list[Skip] = field(default_factory=list)
+    # Being deleted, and held only by finalizers the task does not name: not our business, but worth telling.
+    held: list[tuple[Resource, Record]] = field(default_factory=list)
+    looked_at: int = 0
+
+    @property
+    def hash(self) -> str:
+        """The same objects and finalizers give the same hash, in whatever order they were found."""
+        rows = sorted([*release.ref.as_dict().values(), *release.finalizers] for release in self.releases)
+        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+
+
+@dataclass
+class FinalizerOutcome:
+    plan: FinalizerPlan
+    check_mode: bool = False
+    warnings: list[str] = field(default_factory=list)
+    failure: Problem | None = None
+    seconds: float = 0.0
+    server_time: float = 0.0
+
+
+def parse_options(params: dict[str, Any], *, check_mode: bool) -> FinalizerOptions:
+    """Options of the task to values; every bad field is reported at once."""
+    bad = BadFields()
+    finalizers = tuple(text.strip() for text in params["finalizers"])
+    if not finalizers or not all(finalizers):
+        bad.add("finalizers", "give at least one name or glob, and no empty ones")
+    if "*" in finalizers:
+        bad.add(
+            "finalizers",
+            "a lone * would take finalizers nobody thought of; name them, or use a glob like example.com/*",
+        )
+    if params["name"] and params["label_selector"]:
+        bad.add("name", "cannot stand together with label_selector")
+    for option, least in (("grace", 0), ("timeout", 1), ("max_objects", 1), ("parallel", 1)):
+        if params.get(option) is not None and params[option] < least:
+            bad.add(option, f"must be {least} or more, not {params[option]}")
+    if (params.get("parallel") or 1) > 64:
+        bad.add("parallel", f"must be 64 or less, not {params['parallel']}")
+    bad.raise_if_any()
+    return FinalizerOptions(
+        kind=params["kind"],
+        wish=Wish(
+            finalizers=finalizers,
+            terminating_only=params["terminating_only"],
+            grace=float(params["grace"]),
+            owner=params["owner"],
+            allow_protected=params["allow_protected"],
+        ),
+        api_version=params["api_version"],
+        name=params["name"],
+        namespace=params["namespace"],
+        label_selector=params["label_selector"],
+        timeout=float(params["timeout"]),
+        max_objects=params["max_objects"],
+        plan_hash=params["plan_hash"],
+        check_mode=check_mode,
+    )
+
+
+def remove_named_finalizers(
+    options: FinalizerOptions, cluster: Cluster, clock: Clock, stop: StopSign, tell: Tell
+) -> FinalizerOutcome:
+    began = clock.now()
+    deadline = Deadline(clock, options.timeout)
+    cluster.limit_to(deadline)
+    outcome = FinalizerOutcome(FinalizerPlan(), options.check_mode)
+    resource, warning = cluster.resolve(options.kind, options.api_version)
+    if warning:
+        _warn(outcome, warning, tell)
+    if resource is None:
+        return outcome
+    records = _look(options, resource, cluster, tell)
+    outcome.plan = _plan(options, resource, records, cluster, outcome, tell)
+    tell(Planned(_summary(outcome.plan), outcome.plan.hash))
+    _check_limits(options, outcome.plan)
+    _check_rights(resource, outcome.plan, cluster)
+    _carry_out(options, outcome, cluster, stop, deadline, tell)
+    outcome.failure = _what_went_wrong(outcome, stop, deadline)
+    outcome.seconds = clock.now() - began
+    outcome.server_time = cluster.server_time()
+    return outcome
+
+
+def _look(options: FinalizerOptions, resource: Resource, cluster: Cluster, tell: Tell) -> list[Record]:
+    if options.namespace and not resource.namespaced:
+        raise BadOption(
+            "bad options", why=f"namespace is given, but {resource.kind} is cluster-scoped", next_step="leave it out"
+        )
+    if options.name:
+        if resource.namespaced and not options.namespace:
+            raise BadOption(
+                "bad options", why=f"{resource.kind} lives in a namespace, and none is given", next_step="set namespace"
+            )
+        one = cluster.read(resource, options.namespace or "", options.name)
+        return [one] if one else []
+    if options.namespace or not resource.namespaced:
+        listings = [cluster.list(resource, options.namespace, options.label_selector)]
+    else:
+        listings = cluster.list_everywhere(resource, options.label_selector)
+    records = [record for listing in listings for record in listing.records]
+    scope = f"namespace {options.namespace}" if options.namespace else "the cluster"
+    tell(Looked(resource.kind, len(records), scope))
+    return records
+
+
+def _plan(
+    options: FinalizerOptions,
+    resource: Resource,
+    records: Iterable[Record],
+    cluster: Cluster,
+    outcome: FinalizerOutcome,
+    tell: Tell,
+) -> FinalizerPlan:
+    now = cluster.server_time()
+    plan = FinalizerPlan()
+    cases: list[Case] = []
+    for record in records:
+        plan.looked_at += 1
+        wanted = dict.fromkeys(name for name in record.finalizers if is_wanted(name, options.wish))
+        cases.extend(Case(record, name, options.wish, now) for name in wanted)
+        if record.terminating and record.finalizers and not wanted:
+            plan.held.append((resource, record))
+    facts = None
+    if options.wish.owner == "gone" and any(map(passes_without_owner, cases)):
+        facts = fetch_owner_facts(cluster)
+        if facts.unreadable:
+            _warn(
+                outcome,
+                "whether the controllers still run could not be checked (" + "; ".join(facts.unreadable) + ")",
+                tell,
+            )
+    owners: dict[tuple[str, tuple[str, ...]], Owner] = {}
+    going: dict[str, Release] = {}
+    for case in cases:
+        verdict = judge(_with_owner(case, facts, owners))
+        if verdict.fate is Fate.RELEASE:
+            known = going.get(case.record.uid)
+            names = (*known.finalizers, case.finalizer) if known else (case.finalizer,)
+            going[case.record.uid] = Release(resource, case.record, names)
+        else:
+            plan.skips.append(Skip(ref_to(resource, case.record), case.finalizer, verdict))
+    plan.releases = list(going.values())
+    return plan
+
+
+def _with_owner(case: Case, facts: OwnerFacts | None, owners: dict[tuple[str, tuple[str, ...]], Owner]) -> Case:
+    if facts is None:
+        return case
+    managers = tuple(sorted({manager for name, manager in case.record.finalizer_managers if name == case.finalizer}))
+    key = (case.finalizer, managers)
+    if key not in owners:
+        owners[key] = judge_owner(case.finalizer, managers, facts)
+    return Case(case.record, case.finalizer, case.wish, case.now, owners[key])
+
+
+def _summary(plan: FinalizerPlan) -> str:
+    by_name = Counter(name for release in plan.releases for name in release.finalizers)
+    parts = [f"{name} from {count}" for name, count in by_name.most_common(5)]
+    what = "remove " + ", ".join(parts) if parts else "nothing to remove"
+    stay = f"; {len(plan.skips)} stay" if plan.skips else ""
+    held = Counter(name for _resource, record in plan.held for name in record.finalizers)
+    others = ", ".join(f"{name} ({count})" for name, count in held.most_common(3))
+    return what + stay + (f"; {len(plan.held)} more hang on {others}" if others else "")
+
+
+def _check_limits(options: FinalizerOptions, plan: FinalizerPlan) -> None:
+    if options.max_objects is not None and len(plan.releases) > options.max_objects:
+        raise Refused(
+            "too many objects",
+            why=f"{len(plan.releases)} would lose a finalizer, and max_objects is {options.max_objects}",
+            next_step="look at the plan with --check, then raise max_objects or select less; nothing was changed",
+        )
+    if options.plan_hash and options.plan_hash != plan.hash:
+        raise Refused(
+            "the plan has changed",
+            why=f"it is now {plan.hash}, and plan_hash is {options.plan_hash}",
+            next_step="look at the new plan with --check and give its plan_hash; nothing was changed",
+        )
+
+
+def _check_rights(resource: Resource, plan: FinalizerPlan, cluster: Cluster) -> None:
+    if plan.releases:
+        cluster.require("patch", resource, sorted({release.record.namespace for release in plan.releases}))
+
+
+def _carry_out(
+    options: FinalizerOptions,
+    outcome: FinalizerOutcome,
+    cluster: Cluster,
+    stop: StopSign,
+    deadline: Deadline,
+    tell: Tell,
+) -> None:
+    total = len(outcome.plan.releases)
+    tried = itertools.count(1)
+    step = "trying removals (check mode)" if options.check_mode else "removing finalizers"
+
+    def release_one(release: Release) -> None:
+        if stop.is_set() or deadline.passed():
+            return
+        _write(release, options, cluster, tell)
+        tell(Progress(step, next(tried), total, deadline.left()))
+
+    try:
+        cluster.for_each(outcome.plan.releases, release_one)
+    except Interrupted:
+        pass  # reported below, with what was done until then
+    except Problem as problem:
+        outcome.failure = problem
+
+
+def _write(release: Release, options: FinalizerOptions, cluster: Cluster, tell: Tell) -> None:
+    written = cluster.remove_finalizers(
+        release.resource, release.record, release.finalizers, dry_run=options.check_mode
+    )
+    release.gone = written.gone
+    release.problem = written.problem
+    if written.replaced:
+        release.problem = Refused(
+            "not the same object", which=str(release.ref), why="it was deleted and created anew meanwhile"
+        )
+    release.changed = written.changed
+    release.done = not release.problem
+    release.left = written.record.finalizers if written.record and not written.gone else ()
+    tell(
+        Did(
+            "remove finalizer",
+            release.ref,
+            written.effect.value,
+            ", ".join(release.finalizers),
+            written.record.resource_version if written.record else "",
+            options.check_mode,
+        )
+    )
+
+
+def _what_went_wrong(outcome: FinalizerOutcome, stop: StopSign, deadline: Deadline) -> Problem | None:
+    releases = outcome.plan.releases
+    refused = [release for release in releases if release.problem]
+    untried = [release for release in releases if not (release.done or release.problem)]
+    if outcome.failure:
+        return outcome.failure
+    if untried and (stop.is_set() or deadline.passed()):
+        counted = f"{len(releases) - len(untried)} of {len(releases)} objects were dealt with"
+        if stop.is_set():
+            return Interrupted(
+                "stopped", why=f"{stop.reason}; {counted}", next_step="run the task again: it goes on from here"
+            )
+        return TimedOut(
+            "out of time",
+            why=f"{counted} within {deadline.seconds:.0f} s",
+            next_step="run the task again, or raise timeout",
+        )
+    if refused:
+        first = refused[0]
+        more = f" (and {len(refused) - 1} more, see survivors)" if len(refused) > 1 else ""
+        problem = first.problem
+        return Refused(
+            "could not remove finalizers from",
+            which=f"{first.ref}{more}",
+            why=problem.why if problem else "",
+            next_step=(problem.next_step if problem else "") or "see survivors in the result",
+        )
+    return None
+
+
+def _warn(outcome: FinalizerOutcome, text: str, tell: Tell) -> None:
+    outcome.warnings.append(text)
+    tell(Warned(text))

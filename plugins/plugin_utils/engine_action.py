@@ -1,0 +1,85 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The base class of all action plugins: runs the engine in the controller's own process, with live lines.
+
+Room: action (base). Where the task is not local, it ships the module of the same name instead. Evidence is
+written here, on the controller, in both cases.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+from ..module_utils.clock import RealClock, StopSign
+from ..module_utils.evidence.files import EvidenceFolder
+from ..module_utils.evidence.lines import LiveLines
+from ..module_utils.front import Job, perform, stop_on_signals
+
+
+class EngineAction(ActionBase):
+    """One job, in this process or on the host."""
+
+    JOB: Job
+    TRANSFERS_FILES = False
+    _supports_check_mode = True
+    _supports_async = True
+    _requires_connection = True
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        base = super().run(tmp, task_vars)
+        if base.get("skipped"):
+            return base
+        _checked, params = self.validate_argument_spec(argument_spec=self.JOB.arguments, **self.JOB.rules)
+        result = self._run_here(params) if self._runs_here() else self._run_there(task_vars)
+        self._warn(result)
+        self._write_evidence(result, params)
+        if not self._task.diff:
+            result.pop("diff", None)
+        return {**base, **result}
+
+    def _runs_here(self) -> bool:
+        """Local, as ourselves, in the foreground, and with the package at hand: no reason to start another Python."""
+        local = self._connection.transport == "local" and not self._play_context.become and not self._task.async_val
+        return local and _has_kubernetes()
+
+    def _run_here(self, params: dict[str, Any]) -> dict[str, Any]:
+        stop = StopSign()
+        lines = LiveLines(self._show, RealClock(stop))
+        with stop_on_signals(stop):
+            return perform(self.JOB, params, check_mode=self._task.check_mode, stop=stop, show=lines)
+
+    def _run_there(self, task_vars: dict[str, Any] | None) -> dict[str, Any]:
+        result: dict[str, Any] = self._execute_module(task_vars=task_vars, wrap_async=bool(self._task.async_val))
+        return result
+
+    def _show(self, line: str) -> None:
+        Display().display(f"  {self.JOB.name}: {line}")
+
+    def _warn(self, result: dict[str, Any]) -> None:
+        for text in result.pop("_warnings", ()):
+            Display().warning(text)
+            result.setdefault("warnings", []).append(text)
+
+    def _write_evidence(self, result: dict[str, Any], params: dict[str, Any]) -> None:
+        evidence = result.pop("_evidence", None)
+        directory = params.get("evidence_dir")
+        if not evidence or not directory:
+            return
+        folder = EvidenceFolder(directory, self.JOB.name, time.time())
+        folder.write_plan(evidence["plan"])
+        folder.write_timeline(evidence["timeline"])
+        result["evidence"] = folder.path
+
+
+def _has_kubernetes() -> bool:
+    try:
+        import kubernetes  # noqa: F401
+    except ImportError:
+        return False
+    return True

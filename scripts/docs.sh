@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Renders modules, roles and guides: reStructuredText first, then HTML. Run through scripts/inside.py.
+set -euo pipefail
+
+out=.work/docs
+rm -rf "$out"
+mkdir -p "$out/rst"
+antsibull-docs --config-file /dev/null collection --use-current --squash-hierarchy --fail-on-error \
+    --dest-dir "$out/rst" sunset.kube
+# No conf.py: the few settings are here.
+python -m sphinx -q -C -b html \
+    -D project=sunset.kube -D root_doc=index -D extensions=sphinx_antsibull_ext -D html_theme=alabaster -D html_copy_source=0 \
+    "$out/rst" "$out/html"
+echo "docs: open $out/html/index.html"

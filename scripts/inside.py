@@ -1,0 +1,47 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Run a command among our tools: their environment first on PATH, the built collection and the test helpers importable.
+
+Run: python3 scripts/inside.py python -m pytest tests/unit -k plan
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import artefact
+import environments
+
+
+def surroundings(venv: Path) -> dict[str, str]:
+    """Environment variables for anything that tests the built collection."""
+    return {
+        **os.environ,
+        "PATH": f"{venv / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        "PYTHONPATH": f"{artefact.WORK}{os.pathsep}{artefact.ROOT / 'tests'}",
+        "ANSIBLE_COLLECTIONS_PATH": str(artefact.WORK),
+        "SUNSET_KUBE_CACHE": str(environments.cache()),
+        "VIRTUAL_ENV": str(venv),
+    }
+
+
+def main() -> None:
+    if len(sys.argv) < 2:
+        sys.exit("usage: inside.py command [argument ...]")
+    venv = environments.ensure("tools")
+    artefact.build()
+    os.chdir(artefact.ROOT)
+    os.environ.update(surroundings(venv))  # before the search for the command, which goes by PATH
+    sys.stdout.flush()
+    try:
+        os.execvp(sys.argv[1], sys.argv[1:])
+    except OSError as problem:
+        sys.exit(f"cannot run {sys.argv[1]}: {problem.strerror}")
+
+
+if __name__ == "__main__":
+    main()

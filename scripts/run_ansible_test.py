@@ -1,0 +1,100 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""ansible-test on the built collection, without a container and without anything but a package index.
+
+Run: python scripts/run_ansible_test.py sanity|units [argument ...]      (run through scripts/inside.py)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import artefact
+
+# ansible-test wants this pip bootstrap script from a host of its own. Python brings a pip along: use that.
+PIP_BOOTSTRAP = Path.home() / ".ansible" / "test" / "cache" / "get_pip_24_2.py"
+PIP_FROM_PYTHON = "import ensurepip\n\nensurepip.bootstrap()\n"
+
+# Modules must load on each of these; those found on this machine are tried.
+TARGET_PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+OURS = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def main() -> int:
+    command, *arguments = sys.argv[1:]
+    seed_pip_bootstrap()
+    chosen = across_pythons() if command == "sanity" else ["--local", "--python", OURS]
+    # A copy of its own, away from the checkout: a build meanwhile does not disturb it, and ansible-test does not ask
+    # the checkout's git, which would say that .work holds no files.
+    with tempfile.TemporaryDirectory(prefix="sunset-kube-") as place:
+        tree = Path(place) / "ansible_collections" / "sunset" / "kube"
+        shutil.copytree(artefact.INSTALLED, tree)
+        return subprocess.run(
+            ["ansible-test", command, *chosen, "--color", "no", *arguments], cwd=tree, env=surroundings(), check=False
+        ).returncode
+
+
+def seed_pip_bootstrap() -> None:
+    if not PIP_BOOTSTRAP.exists():
+        PIP_BOOTSTRAP.parent.mkdir(parents=True, exist_ok=True)
+        PIP_BOOTSTRAP.write_text(PIP_FROM_PYTHON)
+
+
+def across_pythons() -> list[str]:
+    found = interpreters(version for version in TARGET_PYTHONS if version != OURS)
+    shelf = shelf_of(found)
+    os.environ["PATH"] = f"{os.environ['PATH'].split(os.pathsep)[0]}{os.pathsep}{shelf}{os.pathsep}{os.environ['PATH']}"
+    targets = [f"--target-python={version}" for version in (OURS, *found)]
+    return ["--controller", f"origin:python={OURS}", *targets]
+
+
+def interpreters(versions: Iterable[str]) -> dict[str, Path]:
+    """The real ones: a pyenv shim on PATH may name a version that is not switched on, so pyenv's folder counts too."""
+    found = {}
+    for version in versions:
+        name = f"python{version}"
+        candidates = [Path(place) / name for place in os.get_exec_path()]
+        candidates += sorted(pyenv_versions().glob(f"{version}.*/bin/{name}"))
+        working = next((path for path in candidates if answers(path, version)), None)
+        if working:
+            found[version] = working
+    return found
+
+
+def pyenv_versions() -> Path:
+    return Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+
+
+def answers(python: Path, version: str) -> bool:
+    if not python.exists():
+        return False
+    asked = subprocess.run([python, "--version"], capture_output=True, text=True, check=False)
+    return asked.returncode == 0 and re.match(rf"Python {re.escape(version)}\.", asked.stdout) is not None
+
+
+def shelf_of(found: dict[str, Path]) -> Path:
+    """A folder with exactly these interpreters, because ansible-test looks them up by name on PATH."""
+    shelf = artefact.WORK / "pythons"
+    shutil.rmtree(shelf, ignore_errors=True)
+    shelf.mkdir(parents=True)
+    for version, python in found.items():
+        (shelf / f"python{version}").symlink_to(python)
+    return shelf
+
+
+def surroundings() -> dict[str, str]:
+    ours = ("PYTHONPATH", "ANSIBLE_COLLECTIONS_PATH")  # ansible-test sets its own
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,244 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""All tests with one command: set-up, then groups side by side where they do not disturb each other, then a summary.
+
+The last line is "N passed, N failed", with ", N skipped" if there are any.
+Standard library only: it runs before anything is installed.
+
+Run: python3 scripts/run_tests.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+from xml.etree import ElementTree
+
+import artefact
+import environments
+import inside
+import system_packages
+
+LOGS = artefact.WORK / "logs"
+TAIL = 60  # lines of a failed group's log
+REMINDER = 60.0  # seconds between two signs of life
+IN_CI = os.environ.get("CI", "").lower() == "true"
+OLDEST_GO = (1, 26)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Commands of one subject. `after` keeps groups apart; only a group in `builds_on` must have succeeded as well."""
+
+    name: str
+    command: tuple[str, ...]
+    takes: str
+    needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    builds_on: tuple[str, ...] = ()
+    counted: bool = True  # has a JUnit file with results
+
+    @property
+    def log(self) -> Path:
+        return LOGS / f"{self.name}.log"
+
+    @property
+    def junit(self) -> Path:
+        return LOGS / f"{self.name}.xml"
+
+
+def pytest(folder: str, name: str) -> tuple[str, ...]:
+    return ("python", "-m", "pytest", folder, f"--junitxml={LOGS / name}.xml")
+
+
+# The lab's first build takes minutes, so what only reads runs beside it. Integration tests watch clocks: they run alone.
+GROUPS = (
+    Group("lab-tools", ("python", "-m", "lab", "build"), "15 minutes once, then 1 s", needs=("go",), counted=False),
+    Group("unit", pytest("tests/unit", "unit"), "10 s"),
+    Group("lint", ("python", "scripts/lint.py"), "1 minute, the first time 4", after=("unit",)),
+    Group(
+        "integration",
+        pytest("tests/integration", "integration"),
+        "2 minutes",
+        needs=("go", "kubectl"),
+        after=("unit", "lint"),
+        builds_on=("lab-tools",),
+    ),
+)
+
+
+def go_is_new_enough() -> bool:
+    if not shutil.which("go"):
+        return False
+    said = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True, check=False).stdout
+    found = re.match(r"go(\d+)\.(\d+)", said)
+    return found is not None and tuple(map(int, found.groups())) >= OLDEST_GO
+
+
+# need → (is it there?, what to do if not)
+NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
+    "go": (go_is_new_enough, "put Go 1.26 or newer on PATH, then: make integration"),
+    "kubectl": (
+        lambda: shutil.which("kubectl") is not None,
+        "install kubectl (Debian: kubernetes-client), then: make integration",
+    ),
+}
+
+
+@dataclass
+class Result:
+    group: Group
+    outcome: str = "waiting"  # ok, failed, skipped
+    seconds: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    hint: str = ""
+
+
+@dataclass
+class Running:
+    result: Result
+    process: subprocess.Popen[bytes]
+    log: IO[bytes]
+    started: float
+
+
+def main() -> int:
+    started = time.monotonic()
+    venv = set_up()
+    results = run_groups(inside.surroundings(venv))
+    return summarise(results, time.monotonic() - started)
+
+
+def set_up() -> Path:
+    say("set-up: system packages, Python environment, collection tarball (3 s; the first time 2 minutes)")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    system_packages.ensure()
+    venv = environments.ensure("tools")
+    artefact.build()
+    return venv
+
+
+def run_groups(surroundings: dict[str, str]) -> list[Result]:
+    results = {group.name: Result(group) for group in GROUPS}
+    running: list[Running] = []
+    last_sign = time.monotonic()
+    try:
+        while running or any(result.outcome == "waiting" for result in results.values()):
+            running += [start(result, surroundings) for result in ready(results, running)]
+            for job in [job for job in running if job.process.poll() is not None]:
+                running.remove(job)
+                finish(job)
+                last_sign = time.monotonic()
+            if time.monotonic() - last_sign > REMINDER:
+                last_sign = time.monotonic()
+                say(
+                    "still running: "
+                    + ", ".join(f"{job.result.group.name} ({last_sign - job.started:.0f} s)" for job in running)
+                )
+            time.sleep(0.1)
+    finally:
+        for job in running:
+            job.process.terminate()
+    return list(results.values())
+
+
+def ready(results: dict[str, Result], running: list[Running]) -> list[Result]:
+    """Groups that can start now. Those that never can are marked on the way."""
+    busy = {job.result.group.name for job in running}
+    chosen = []
+    for result in results.values():
+        group = result.group
+        if result.outcome != "waiting" or group.name in busy:
+            continue
+        before = [results[name] for name in (*group.after, *group.builds_on)]
+        if any(other.outcome == "waiting" for other in before):
+            continue
+        result.hint = why_not(group, results)
+        if result.hint:
+            result.outcome = "failed" if IN_CI else "skipped"
+            say(f"{group.name}: {result.outcome}: {result.hint}")
+        else:
+            chosen.append(result)
+    return chosen
+
+
+def why_not(group: Group, results: dict[str, Result]) -> str:
+    missing = [hint for is_there, hint in (NEEDS[need] for need in group.needs) if not is_there()]
+    broken = [f"{name} did not succeed" for name in group.builds_on if results[name].outcome == "failed"]
+    return "; ".join(missing or broken)
+
+
+def start(result: Result, surroundings: dict[str, str]) -> Running:
+    group = result.group
+    say(f"{group.name}: started ({group.takes})")
+    group.junit.unlink(missing_ok=True)  # never count the results of an earlier run
+    log = group.log.open("wb")
+    process = subprocess.Popen(group.command, cwd=artefact.ROOT, env=surroundings, stdout=log, stderr=subprocess.STDOUT)
+    return Running(result, process, log, time.monotonic())
+
+
+def finish(job: Running) -> None:
+    job.log.close()
+    result, group = job.result, job.result.group
+    result.seconds = time.monotonic() - job.started
+    result.outcome = "ok" if job.process.returncode == 0 else "failed"
+    result.counts = counts_in(group.junit) if group.counted else {}
+    say(f"{group.name}: {result.outcome}, {result.seconds:.0f} s")
+    if result.outcome == "failed":
+        lines = group.log.read_text(errors="replace").splitlines()
+        say("\n".join(["", f"--- end of {group.log.relative_to(artefact.ROOT)}", *lines[-TAIL:], "---", ""]))
+
+
+def counts_in(junit: Path) -> dict[str, int]:
+    if not junit.exists():
+        return {}
+    suites = list(ElementTree.parse(junit).getroot().iter("testsuite"))  # noqa: S314 (our own file)
+    total, bad, skipped = (sum(int(suite.get(key, "0")) for suite in suites for key in keys) for keys in JUNIT_KEYS)
+    return {"passed": total - bad - skipped, "failed": bad, "skipped": skipped}
+
+
+JUNIT_KEYS = (("tests",), ("failures", "errors"), ("skipped",))
+
+
+def summarise(results: list[Result], seconds: float) -> int:
+    say(f"\n{'group':<12} {'result':<8} {'seconds':>7}  counts")
+    totals = {"passed": 0, "failed": 0, "skipped": 0}
+    for result in results:
+        counts = counts_of(result)
+        for name, number in counts.items():
+            totals[name] += number
+        shown = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+        say(f"{result.group.name:<12} {result.outcome:<8} {result.seconds:>7.0f}  {result.hint or shown}")
+    everything = "failed" if totals["failed"] else "ok"
+    say(f"{'all':<12} {everything:<8} {seconds:>7.0f}  logs: {LOGS.relative_to(artefact.ROOT)}\n")
+    skipped = f", {totals['skipped']} skipped" if totals["skipped"] else ""
+    say(f"{totals['passed']} passed, {totals['failed']} failed{skipped}")
+    return 1 if totals["failed"] else 0
+
+
+def counts_of(result: Result) -> dict[str, int]:
+    """A group that broke before it could count still counts as one failure, a skipped group as one skip."""
+    if result.outcome == "failed":
+        return {**result.counts, "failed": max(1, result.counts.get("failed", 0))}
+    return {"skipped": 1} if result.outcome == "skipped" else result.counts
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("stopped")

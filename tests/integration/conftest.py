@@ -1,0 +1,11 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Integration tests run against a real control plane; the lab provides it."""
+
+from __future__ import annotations
+
+# By name, not as `pytest_plugins`: that is refused here when somebody runs all of tests/ at once.
+from lab.fixtures import as_user, audit, faults, namespace, plane, pytest_configure
+
+__all__ = ["as_user", "audit", "faults", "namespace", "plane", "pytest_configure"]

@@ -1,0 +1,92 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""pytest fixtures: a control plane for the run; a namespace, users, faults and an audit trail for each test.
+
+A plugin: `pytest_plugins = ["lab.fixtures"]` in a conftest.py, or `pytest -p lab.fixtures`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+import pytest
+
+from lab.audit import AuditTrail
+from lab.controlplane import ControlPlane
+from lab.faults import FaultProxy
+from lab.grants import Grant, grant, revoke
+from lab.users import User
+
+
+class AsUser(Protocol):
+    def __call__(
+        self,
+        name: str,
+        rules: Iterable[Mapping[str, Any]] = (),
+        namespace: str | None = None,
+        groups: Iterable[str] = (),
+    ) -> User: ...
+
+
+def pytest_configure() -> None:
+    """Let SIGTERM end a run as Ctrl-C does, so that fixtures are torn down and no directory stays behind."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """One control plane for the whole run. SUNSET_KUBE_KEEP=1 keeps its logs and audit log afterwards."""
+    running = ControlPlane.start(tmp_path_factory.mktemp("plane"))
+    try:
+        yield running
+    finally:
+        running.stop(keep_files=os.environ.get("SUNSET_KUBE_KEEP") == "1")
+
+
+@pytest.fixture
+def namespace(plane: ControlPlane) -> Iterator[str]:
+    """A namespace of the test's own. It is deleted afterwards, without waiting for it to go."""
+    name = f"test-{secrets.token_hex(5)}"
+    plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    plane.api.delete(f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture
+def as_user(plane: ControlPlane) -> Iterator[AsUser]:
+    """Makes users that may do what the given RBAC rules say, in one namespace or in the whole cluster."""
+    grants: list[Grant] = []
+
+    def make(
+        name: str,
+        rules: Iterable[Mapping[str, Any]] = (),
+        namespace: str | None = None,
+        groups: Iterable[str] = (),
+    ) -> User:
+        user = plane.user(name, groups)
+        grants.append(grant(plane.api, user, rules, namespace))
+        return user
+
+    yield make
+    for given in grants:
+        revoke(plane.api, given)
+
+
+@pytest.fixture
+def faults(plane: ControlPlane) -> Iterator[FaultProxy]:
+    """A proxy in front of the API server that does no harm until the test adds a rule."""
+    with FaultProxy(plane) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def audit(plane: ControlPlane) -> AuditTrail:
+    """What the API server was asked since the test began."""
+    return AuditTrail(plane.audit)

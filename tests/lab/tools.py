@@ -1,0 +1,207 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finds or builds the programs the lab runs. A new program is one more line in TOOLS.
+
+Built programs live in the cache, keyed by everything that went into them, so a change of version builds anew and
+nothing is ever built twice. Builds take minutes: they report progress, and only one runs at a time on a machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import places
+from lab.leash import leashed
+from lab.problems import LabError
+
+WRAPPERS = Path(__file__).parent / "tools"  # one small Go module per source project, with its sums
+PROGRESS_EVERY = 10.0  # seconds
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    wrapper: str  # directory below WRAPPERS
+    package: str
+    expected_seconds: int  # cold build on two cores, for the progress line only
+    ldflags: str = "-s -w"
+
+
+KUBERNETES_MAJOR, KUBERNETES_MINOR, KUBERNETES_PATCH = "1", "35", "4"  # as in the wrapper's go.mod
+_VERSION = "k8s.io/component-base/version"
+# Without a version inside, the server calls itself v0.0.0-master and clients cannot parse that.
+_KUBERNETES = (
+    f"-s -w -X {_VERSION}.gitMajor={KUBERNETES_MAJOR} -X {_VERSION}.gitMinor={KUBERNETES_MINOR} "
+    f"-X {_VERSION}.gitVersion=v{KUBERNETES_MAJOR}.{KUBERNETES_MINOR}.{KUBERNETES_PATCH}"
+)
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool("etcd", "etcd", "go.etcd.io/etcd/server/v3", 60),
+        Tool("kube-apiserver", "kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver", 300, _KUBERNETES),
+        Tool("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager", 90, _KUBERNETES),
+    )
+}
+
+
+def ensure(names: Iterable[str]) -> dict[str, Path]:
+    """Paths of the named tools; what is not there yet is built now, which may take minutes."""
+    assets = _installed_assets()
+    return {name: _executable(assets, name) or _built(_tool(name)) for name in names}
+
+
+def kubectl() -> Path:
+    """kubectl from PATH, else from Debian's package, which root may install and others are told about."""
+    if found := shutil.which("kubectl"):
+        return Path(found)
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise LabError("kubectl is not on PATH. Install it, on Debian with: apt-get install kubernetes-client")
+    _say("kubectl is not on PATH: installing Debian's kubernetes-client with apt-get")
+    installed = subprocess.run(
+        ["apt-get", "install", "--yes", "--no-install-recommends", "kubernetes-client"],
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    found = shutil.which("kubectl")
+    if not found:
+        raise LabError(f"apt-get did not bring kubectl. Install it by hand. apt-get said:\n{_last(installed.stdout)}")
+    return Path(found)
+
+
+def _tool(name: str) -> Tool:
+    if name not in TOOLS:
+        raise LabError(f"the lab has no tool {name!r}. It knows {', '.join(TOOLS)}; add a line to TOOLS in {__file__}")
+    return TOOLS[name]
+
+
+def _installed_assets() -> Path | None:
+    """Where Kubernetes' own test binaries are, if they are installed. KUBEBUILDER_ASSETS set to nothing means: build."""
+    chosen = os.environ.get("KUBEBUILDER_ASSETS")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    if not shutil.which("setup-envtest"):
+        return None
+    wanted = f"{KUBERNETES_MAJOR}.{KUBERNETES_MINOR}.x"
+    command = ["setup-envtest", "use", "--installed-only", "--print=path", wanted]
+    asked = subprocess.run(command, capture_output=True, text=True, check=False)
+    return Path(asked.stdout.strip()) if asked.returncode == 0 else None
+
+
+def _executable(directory: Path | None, name: str) -> Path | None:
+    candidate = directory / name if directory else None
+    return candidate if candidate and os.access(candidate, os.X_OK) else None
+
+
+def _built(tool: Tool) -> Path:
+    go = _go(tool)
+    home = places.cache() / "tools"
+    target = home / f"{tool.name}-{_fingerprint(tool, go)}" / tool.name
+    if not target.exists():
+        home.mkdir(parents=True, exist_ok=True)
+        with _one_build_at_a_time(home, tool):
+            if not target.exists():  # the one we waited for may have built just this
+                _build(tool, target)
+    return target
+
+
+def _go(tool: Tool) -> str:
+    """The version of Go that will build this tool; asked inside the wrapper, because its go.mod may demand another."""
+    if not shutil.which("go"):
+        raise LabError(
+            f"{tool.name} has to be built, and Go is not on PATH. Install Go (go.mod in {WRAPPERS / tool.wrapper} says "
+            "which), or point KUBEBUILDER_ASSETS at a directory with the Kubernetes test binaries"
+        )
+    asked = subprocess.run(
+        ["go", "env", "GOVERSION"], cwd=WRAPPERS / tool.wrapper, capture_output=True, text=True, check=False
+    )
+    if asked.returncode:
+        raise LabError(
+            f"{tool.name} cannot be built with the Go on PATH. Install a newer one, or allow it to fetch a toolchain "
+            f"with GOTOOLCHAIN=auto. go said:\n{_last(asked.stderr)}"
+        )
+    return asked.stdout.strip()
+
+
+def _fingerprint(tool: Tool, go: str) -> str:
+    digest = hashlib.sha256()
+    for file in sorted((WRAPPERS / tool.wrapper).iterdir()):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    digest.update("\0".join((tool.package, tool.ldflags, go)).encode())
+    return digest.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def _one_build_at_a_time(home: Path, tool: Tool) -> Iterator[None]:
+    """Two Go builds beside each other take longer than one after the other, so the lock is one for all tools."""
+    with (home / "build.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say(f"{tool.name}: waiting for another process that is building")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _build(tool: Tool, target: Path) -> None:
+    started = time.monotonic()
+    _say(f"building {tool.name}; about {tool.expected_seconds} s on two cores the first time, then it is kept")
+    with tempfile.TemporaryDirectory(prefix=".building-", dir=target.parent.parent) as scratch:
+        finished = Path(scratch) / "out"
+        finished.mkdir()
+        log = Path(scratch) / "log"
+        with log.open("wb") as output:
+            command = ["go", "build", "-trimpath", "-ldflags", tool.ldflags, "-o", str(finished / tool.name)]
+            build = subprocess.Popen(
+                leashed([*command, tool.package]),
+                cwd=WRAPPERS / tool.wrapper,
+                env={**os.environ, "CGO_ENABLED": "0"},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+            try:
+                _follow(build, tool, started)
+            except BaseException:
+                build.kill()
+                build.wait()
+                raise
+        if build.returncode:
+            raise LabError(
+                f"building {tool.name} failed. Where a module could not be fetched, check the network and GOPROXY and "
+                f"run it again: what was built so far is kept. go said:\n{_last(log.read_text())}"
+            )
+        finished.rename(target.parent)  # appears whole or not at all
+    _say(f"built {tool.name} in {time.monotonic() - started:.0f} s: {target}")
+
+
+def _follow(build: subprocess.Popen[bytes], tool: Tool, started: float) -> None:
+    while True:
+        try:
+            build.wait(PROGRESS_EVERY)
+            return
+        except subprocess.TimeoutExpired:
+            elapsed = time.monotonic() - started
+            _say(f"building {tool.name}: {elapsed:.0f} s of about {tool.expected_seconds} s")
+
+
+def _last(text: str, lines: int = 20) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines()[-lines:])
+
+
+def _say(message: str) -> None:
+    print(f"lab: {message}", file=sys.stderr, flush=True)
