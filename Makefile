@@ -20,7 +20,7 @@ demo: ## see it work on a real control plane on this machine
 	@echo "demo: starts a control plane and takes things out of it (1 minute; the first time also builds the lab's tools)"
 	$(INSIDE) demo/run.sh $(ARGS)
 
-test: ## everything: set-up, lint, unit, integration, summary (4 minutes; the first time 20)
+test: ## everything: set-up, lint, unit, integration, summary (4 minutes; the first time 15)
 	@$(PYTHON) scripts/run_tests.py
 
 lint: ## all checks that read the code and the tarball (1 minute)
@@ -36,7 +36,7 @@ integration: ## tests on a real control plane (2 minutes; needs Go 1.26 or newer
 	$(INSIDE) python -m pytest tests/integration $(ARGS)
 
 lab-up: ## start a control plane to try things on, and leave it running
-	@echo "lab-up: starts a control plane (10 s; the first time also builds its tools, about 15 minutes)"
+	@echo "lab-up: starts a control plane (10 s; the first time also builds its tools, about 8 minutes)"
 	$(INSIDE) python -m lab up $(ARGS)
 
 lab-down: ## stop it

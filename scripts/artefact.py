@@ -60,6 +60,7 @@ def build() -> Path:
             return tarball()
         started = time.monotonic()
         stamp.unlink(missing_ok=True)
+        tarball().unlink(missing_ok=True)
         galaxy("build", "--force", "--output-path", str(ROOT / "dist"))
         install()
         stamp.write_text(inputs)

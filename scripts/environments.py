@@ -29,6 +29,7 @@ ENVIRONMENTS = {
 
 def ensure(name: str) -> Path:
     """The environment's folder, made first if it is not there yet. Safe to call from several processes at once."""
+    refuse_old_python()
     folder = cache() / f"venv-{fingerprint(name)}"
     if is_complete(folder):
         return folder
@@ -38,6 +39,12 @@ def ensure(name: str) -> Path:
         if not is_complete(folder):  # another process may have made it while we waited
             make(name, folder)
     return folder
+
+
+def refuse_old_python() -> None:
+    if sys.version_info < OLDEST_PYTHON:
+        oldest, this = ".".join(map(str, OLDEST_PYTHON)), sys.version.split()[0]
+        sys.exit(f"Python {oldest} or newer is needed, this is {this}. Try: make PYTHON=python{oldest}")
 
 
 def cache() -> Path:
@@ -81,11 +88,6 @@ def say(text: str) -> None:
 
 
 def main() -> None:
-    if sys.version_info < OLDEST_PYTHON:
-        oldest = ".".join(map(str, OLDEST_PYTHON))
-        sys.exit(
-            f"Python {oldest} or newer is needed, this is {sys.version.split()[0]}. Try: make PYTHON=python{oldest}"
-        )
     if len(sys.argv) != 2 or sys.argv[1] not in ENVIRONMENTS:
         sys.exit(f"usage: environments.py {'|'.join(ENVIRONMENTS)}")
     print(ensure(sys.argv[1]))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import artefact
 import environments
+from checkout import ROOT
 
 
 def surroundings(venv: Path) -> dict[str, str]:
@@ -22,8 +23,10 @@ def surroundings(venv: Path) -> dict[str, str]:
     return {
         **os.environ,
         "PATH": f"{venv / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-        "PYTHONPATH": f"{artefact.WORK}{os.pathsep}{artefact.ROOT / 'tests'}",
+        "PYTHONPATH": f"{artefact.WORK}{os.pathsep}{ROOT / 'tests'}",
         "ANSIBLE_COLLECTIONS_PATH": str(artefact.WORK),
+        # For tools that ask git which files count: the built tree is no part of the checkout, which ignores it.
+        "GIT_CEILING_DIRECTORIES": str(artefact.WORK),
         "SUNSET_KUBE_CACHE": str(environments.cache()),
         "VIRTUAL_ENV": str(venv),
     }
@@ -34,7 +37,7 @@ def main() -> None:
         sys.exit("usage: inside.py command [argument ...]")
     venv = environments.ensure("tools")
     artefact.build()
-    os.chdir(artefact.ROOT)
+    os.chdir(ROOT)
     os.environ.update(surroundings(venv))  # before the search for the command, which goes by PATH
     sys.stdout.flush()
     try:

@@ -19,11 +19,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import artefact
-import checkout
+from checkout import ROOT, files
 
-ROOT = artefact.ROOT
 LOGS = artefact.WORK / "logs"
 BUILT = str(artefact.INSTALLED.relative_to(ROOT))
+EVERY_REFERENCE = ("--plugin-docs", "--check-extra-docs-refs", "--validate-collection-refs=dependent")
 TYPED_PACKAGES = ("lab", "benchmarks")  # below tests/, beside everything in plugins/
 
 
@@ -36,7 +36,7 @@ def mypy() -> list[str]:
 
 def licences() -> list[str]:
     # "reuse lint" would also walk through ignored files in folders that are new to git.
-    return ["reuse", "lint-file", *(str(file.relative_to(ROOT)) for file in checkout.files())]
+    return ["reuse", "lint-file", *(str(file.relative_to(ROOT)) for file in files())]
 
 
 # Slow ones first, so that two cores finish together.
@@ -45,7 +45,7 @@ CHECKS: dict[str, list[str]] = {
     "galaxy-importer": ["python", "scripts/galaxy_import.py"],
     "mypy": mypy(),
     "ansible-lint": ["ansible-lint", "--offline", "--profile=production", "--strict", "--nocolor"],
-    "docs": ["antsibull-docs", "lint-collection-docs", "--plugin-docs", "--validate-collection-refs=self", BUILT],
+    "docs": ["antsibull-docs", "lint-collection-docs", *EVERY_REFERENCE, BUILT],
     "units-in-ansible-test": ["python", "scripts/run_ansible_test.py", "units"],
     "licences": licences(),
     "yamllint": ["yamllint", "--strict", "."],

@@ -28,12 +28,14 @@ import artefact
 import environments
 import inside
 import system_packages
+from checkout import ROOT
 
 LOGS = artefact.WORK / "logs"
 TAIL = 60  # lines of a failed group's log
 REMINDER = 60.0  # seconds between two signs of life
 IN_CI = os.environ.get("CI", "").lower() == "true"
 OLDEST_GO = (1, 26)
+JUNIT_KEYS = (("tests",), ("failures", "errors"), ("skipped",))
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,9 @@ def pytest(folder: str, name: str) -> tuple[str, ...]:
     return ("python", "-m", "pytest", folder, f"--junitxml={LOGS / name}.xml")
 
 
-# The lab's first build takes minutes, so what only reads runs beside it. Integration tests watch clocks: they run alone.
+# The lab's first build takes minutes: what only reads runs beside it. Integration tests watch clocks: they run alone.
 GROUPS = (
-    Group("lab-tools", ("python", "-m", "lab", "build"), "15 minutes once, then 1 s", needs=("go",), counted=False),
+    Group("lab-tools", ("python", "-m", "lab", "build"), "8 minutes once, then 1 s", needs=("go",), counted=False),
     Group("unit", pytest("tests/unit", "unit"), "10 s"),
     Group("lint", ("python", "scripts/lint.py"), "1 minute, the first time 4", after=("unit",)),
     Group(
@@ -114,7 +116,11 @@ class Running:
 
 def main() -> int:
     started = time.monotonic()
-    venv = set_up()
+    try:
+        venv = set_up()
+    except SystemExit as problem:
+        say(f"{problem}\n\n0 passed, 1 failed")
+        return 1
     results = run_groups(inside.surroundings(venv))
     return summarise(results, time.monotonic() - started)
 
@@ -183,7 +189,7 @@ def start(result: Result, surroundings: dict[str, str]) -> Running:
     say(f"{group.name}: started ({group.takes})")
     group.junit.unlink(missing_ok=True)  # never count the results of an earlier run
     log = group.log.open("wb")
-    process = subprocess.Popen(group.command, cwd=artefact.ROOT, env=surroundings, stdout=log, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(group.command, cwd=ROOT, env=surroundings, stdout=log, stderr=subprocess.STDOUT)
     return Running(result, process, log, time.monotonic())
 
 
@@ -196,7 +202,7 @@ def finish(job: Running) -> None:
     say(f"{group.name}: {result.outcome}, {result.seconds:.0f} s")
     if result.outcome == "failed":
         lines = group.log.read_text(errors="replace").splitlines()
-        say("\n".join(["", f"--- end of {group.log.relative_to(artefact.ROOT)}", *lines[-TAIL:], "---", ""]))
+        say("\n".join(["", f"--- end of {group.log.relative_to(ROOT)}", *lines[-TAIL:], "---", ""]))
 
 
 def counts_in(junit: Path) -> dict[str, int]:
@@ -205,9 +211,6 @@ def counts_in(junit: Path) -> dict[str, int]:
     suites = list(ElementTree.parse(junit).getroot().iter("testsuite"))  # noqa: S314 (our own file)
     total, bad, skipped = (sum(int(suite.get(key, "0")) for suite in suites for key in keys) for keys in JUNIT_KEYS)
     return {"passed": total - bad - skipped, "failed": bad, "skipped": skipped}
-
-
-JUNIT_KEYS = (("tests",), ("failures", "errors"), ("skipped",))
 
 
 def summarise(results: list[Result], seconds: float) -> int:
@@ -220,7 +223,7 @@ def summarise(results: list[Result], seconds: float) -> int:
         shown = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
         say(f"{result.group.name:<12} {result.outcome:<8} {result.seconds:>7.0f}  {result.hint or shown}")
     everything = "failed" if totals["failed"] else "ok"
-    say(f"{'all':<12} {everything:<8} {seconds:>7.0f}  logs: {LOGS.relative_to(artefact.ROOT)}\n")
+    say(f"{'all':<12} {everything:<8} {seconds:>7.0f}  logs: {LOGS.relative_to(ROOT)}\n")
     skipped = f", {totals['skipped']} skipped" if totals["skipped"] else ""
     say(f"{totals['passed']} passed, {totals['failed']} failed{skipped}")
     return 1 if totals["failed"] else 0

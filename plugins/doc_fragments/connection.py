@@ -85,5 +85,6 @@ options:
     default: auto
 requirements:
   - python >= 3.10
-  - kubernetes >= 24.2.0
+  - PyYAML >= 3.11
+  - kubernetes >= 24.2.0, for kubeconfigs with a login plugin (exec or auth-provider)
 """

@@ -31,5 +31,6 @@ options:
   evidence_dir:
     description:
       - Directory on the controller. Each run adds a folder with the complete plan and the timeline of every write.
+        Cannot be used with C(async).
     type: path
 """

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Resource:
 
     def path(self, namespace: str | None = None, name: str | None = None) -> str:
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
-        leaf = f"/{name}" if name else ""
+        scope = f"/namespaces/{quote(namespace, safe=':')}" if self.namespaced and namespace else ""
+        leaf = f"/{quote(name, safe=':')}" if name else ""
         return f"{root}{scope}/{self.plural}{leaf}"
 
 

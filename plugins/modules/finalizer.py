@@ -150,7 +150,7 @@ removed:
       description: Whether the object was gone with that.
       type: bool
       sample: true
-skipped:
+kept:
   description:
     - Finalizers that fit O(finalizers) and stay, each with the reason. At most 200 of them.
   returned: success
@@ -164,16 +164,14 @@ skipped:
       description: Which finalizer.
       type: str
       sample: kubernetes.io/pvc-protection
+    verdict:
+      description: The reason as a word, one of V(keep), V(protected) and V(replaced).
+      type: str
+      sample: protected
     reason:
       description: Why it stays.
       type: str
       sample: the object is not being deleted; set terminating_only to false to release it all the same
-kept:
-  description:
-    - The same as RV(skipped), with the verdict as a word, as all modules of this collection return it.
-  returned: success
-  type: list
-  elements: dict
 survivors:
   description:
     - Objects that are still there, being deleted, after the named finalizers were removed or could not be.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
@@ -36,6 +37,10 @@ class EngineAction(ActionBase):
         if base.get("skipped"):
             return base
         _checked, params = self.validate_argument_spec(argument_spec=self.JOB.arguments, **self.JOB.rules)
+        if self._task.async_val and params.get("evidence_dir"):
+            raise AnsibleActionFail(
+                "evidence_dir cannot be used with async: the result of a background task passes us by"
+            )
         result = self._run_here(params) if self._runs_here() else self._run_there(task_vars)
         self._warn(result)
         self._write_evidence(result, params)
@@ -44,9 +49,8 @@ class EngineAction(ActionBase):
         return {**base, **result}
 
     def _runs_here(self) -> bool:
-        """Local, as ourselves, in the foreground, and with the package at hand: no reason to start another Python."""
-        local = self._connection.transport == "local" and not self._play_context.become and not self._task.async_val
-        return local and _has_kubernetes()
+        """Local, as ourselves and in the foreground: no reason to start another Python."""
+        return self._connection.transport == "local" and not self._play_context.become and not self._task.async_val
 
     def _run_here(self, params: dict[str, Any]) -> dict[str, Any]:
         stop = StopSign()
@@ -75,11 +79,3 @@ class EngineAction(ActionBase):
         folder.write_plan(evidence["plan"])
         folder.write_timeline(evidence["timeline"])
         result["evidence"] = folder.path
-
-
-def _has_kubernetes() -> bool:
-    try:
-        import kubernetes  # noqa: F401
-    except ImportError:
-        return False
-    return True

@@ -14,13 +14,12 @@ import base64
 import http.client
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.controlplane import ControlPlane
-
 from benchmarks.kinds import Kind
+from lab.controlplane import ControlPlane
 
 FINALIZER = "bench.example.com/hold"
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -43,21 +42,21 @@ def sow(plane: ControlPlane, seed: Seed) -> None:
     first = _first(plane, seed)
     key, value = _stored(plane, seed, first["metadata"]["name"])
     with _Etcd(plane) as etcd:
-        etcd.put(_twins(key, value, first["metadata"], seed.count))
+        etcd.put(list(_twins(key, value, first["metadata"], seed.count)))
     found = count(plane, seed.kind, seed.namespace)
     if found != seed.count:
         raise RuntimeError(f"seeded {seed.count} {seed.kind.plural}, but the API server shows {found}")
 
 
 def count(plane: ControlPlane, kind: Kind, namespace: str) -> int:
-    """How many there are, by whole and consistent lists of the lab's own client. `remainingItemCount` only estimates."""
+    """How many there are, by a whole and consistent list of the lab's own client."""
     found, token = 0, ""
     while True:
         query = {"limit": 10000, **({"continue": token} if token else {})}
         status, page = plane.api.request("GET", kind.path(namespace), query=query, headers={"Accept": _METADATA})
         if status != 200:
             raise RuntimeError(f"cannot list {kind.plural}: {status} {page.get('message')}")
-        found += len(page["items"])
+        found += len(page["items"] or ())
         token = page["metadata"].get("continue", "")
         if not token:
             return found
@@ -105,14 +104,10 @@ class _Etcd:
             raise RuntimeError(f"etcd has nothing at {key!r}")
         return base64.b64decode(found[0]["value"])
 
-    def put(self, pairs: Iterator[tuple[bytes, bytes]]) -> None:
-        batch: list[dict[str, Any]] = []
-        for key, value in pairs:
-            batch.append({"requestPut": {"key": _text(key), "value": _text(value)}})
-            if len(batch) == _TXN:
-                self._call("/v3/kv/txn", {"success": batch})
-                batch = []
-        if batch:
+    def put(self, pairs: Sequence[tuple[bytes, bytes]]) -> None:
+        operations = [{"requestPut": {"key": _text(key), "value": _text(value)}} for key, value in pairs]
+        # The last one by itself: all of a transaction has one revision, and a list could show half of it.
+        for batch in (*_batches(operations[:-1]), operations[-1:]):
             self._call("/v3/kv/txn", {"success": batch})
 
     def _call(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -123,6 +118,11 @@ class _Etcd:
             raise RuntimeError(f"etcd answered {path} with {response.status}: {answer[:200]!r}")
         found: dict[str, Any] = json.loads(answer)
         return found
+
+
+def _batches(operations: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    for start in range(0, len(operations), _TXN):
+        yield operations[start : start + _TXN]
 
 
 def _text(data: bytes) -> str:

@@ -6,6 +6,18 @@
 from __future__ import annotations
 
 # By name, not as `pytest_plugins`: that is refused here when somebody runs all of tests/ at once.
+from integration.stage import dead_group, kinds, narrow_plane, stage
 from lab.fixtures import as_user, audit, faults, namespace, plane, pytest_configure
 
-__all__ = ["as_user", "audit", "faults", "namespace", "plane", "pytest_configure"]
+__all__ = [
+    "as_user",
+    "audit",
+    "dead_group",
+    "faults",
+    "kinds",
+    "namespace",
+    "narrow_plane",
+    "plane",
+    "pytest_configure",
+    "stage",
+]

@@ -313,6 +313,17 @@ def test_audit_has_a_watch_once_and_marks_keep_tests_apart(plane: ControlPlane, 
     assert audit.events(user=plane.admin.name) == []
 
 
+def test_audit_leaves_out_what_began_before_the_mark(
+    plane: ControlPlane, faults: FaultProxy, namespace: str, audit: AuditTrail
+) -> None:
+    with open_watch(faults, namespace):
+        audit.begin_anew()
+    plane.api.get("/api/v1/nodes")
+    logged = plane.layout.audit_log.read_text
+    until(lambda: '"watch"' in logged()[-3000:], "the end of the watch to be logged")
+    assert [event.resource for event in audit.events(user=plane.admin.name)] == ["nodes"]
+
+
 def test_audit_keeps_what_controllers_write(plane: ControlPlane, audit: AuditTrail) -> None:
     plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "watched"}})
     plane.api.delete("/api/v1/namespaces/watched")
@@ -365,9 +376,10 @@ def test_the_proxy_speaks_in_the_name_of_its_client(
     assert asked == [("frank", "configmaps", 200), ("frank", "nodes", 403), (plane.admin.name, "nodes", 200)]
 
 
-def test_the_proxy_passes_a_token_on(plane: ControlPlane, faults: FaultProxy) -> None:
+def test_the_proxy_passes_a_token_on_even_if_it_has_a_user_of_its_own(plane: ControlPlane) -> None:
     token = plane.service_account_token("default", "default")
-    status, answer = Api(faults.token_kubeconfig(token)).get("/api/v1/nodes")
+    with FaultProxy(plane, plane.admin) as proxy:
+        status, answer = Api(proxy.token_kubeconfig(token)).get("/api/v1/nodes")
     assert status == 403
     assert 'User "system:serviceaccount:default:default"' in answer["message"]
 
@@ -710,6 +722,14 @@ def test_the_proxy_resets_its_client_while_the_server_is_down_and_recovers(spare
         client.close()
 
 
+def test_a_client_of_the_proxy_need_not_notice_that_the_server_was_restarted(spare: ControlPlane) -> None:
+    with FaultProxy(spare) as proxy, contextlib.closing(plain_connection(proxy.kubeconfig())) as client:
+        assert ask(client, "GET", "/version")[0] == 200
+        spare.restart("kube-apiserver")
+        assert ask(client, "GET", "/version")[0] == 200
+        assert proxy.connections == 1
+
+
 def test_an_unknown_component_is_named(spare: ControlPlane) -> None:
     with pytest.raises(LabError, match="no 'kubelet'; it has etcd, kube-apiserver"):
         spare.kill("kubelet")
@@ -900,12 +920,15 @@ def test_two_processes_build_a_tool_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
         "SUNSET_KUBE_CACHE": str(tmp_path / "cache"),
         "KUBEBUILDER_ASSETS": "",
     }
+    abandoned = tmp_path / "cache" / "tools" / ".building-etcd-long-ago"
+    abandoned.mkdir(parents=True)
     command = [sys.executable, "-m", "lab", "build", "etcd"]
     both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     told = {process.communicate(timeout=30)[0] for process in both}
     assert [process.returncode for process in both] == [0, 0]
     assert len(told) == 1
     assert (tmp_path / "builds").read_text() == "built\n"
+    assert not abandoned.exists()
 
 
 def test_a_user_is_the_same_user_twice(plane: ControlPlane) -> None:

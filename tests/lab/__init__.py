@@ -6,3 +6,5 @@
 `tools` builds, `processes` runs, `controlplane` puts the parts together, `api` and `audit` look at the result without
 any help of the product, `faults` breaks the wire on purpose, `fixtures` hands all of it to pytest.
 """
+
+from __future__ import annotations

@@ -13,6 +13,7 @@ import http.client
 import json
 import select
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -43,6 +44,7 @@ class Api:
         if access.token:
             self._headers["Authorization"] = f"Bearer {access.token}"
         self._per_thread = threading.local()
+        self._connections: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._plurals: dict[tuple[str, str], tuple[str, bool]] = {}
 
     # -- requests ----------------------------------------------------------------------------------------------------
@@ -103,6 +105,11 @@ class Api:
             for line in response:
                 yield json.loads(line)
         finally:
+            connection.close()
+
+    def close(self) -> None:
+        """Close the connections of all threads. A later request opens a new one."""
+        for connection in tuple(self._connections):
             connection.close()
 
     # -- preparing a test --------------------------------------------------------------------------------------------
@@ -177,6 +184,7 @@ class Api:
         if kept is None:
             kept = _Connection(self._host, self._port, timeout=self._timeout, context=self._tls)
             self._per_thread.connection = kept
+            self._connections.add(kept)
         # An idle connection with something to read was closed by the server: a new one, before anything is sent.
         elif kept.sock is not None and select.select([kept.sock], [], [], 0)[0]:
             kept.close()
@@ -184,7 +192,7 @@ class Api:
 
 
 class _Connection(http.client.HTTPSConnection):
-    """Closes itself with the thread it belongs to, so that nobody has to collect the connections of all threads."""
+    """Closes itself with the thread it belongs to: a connection left open for Python to find is a warning."""
 
     def __del__(self) -> None:
         self.close()

@@ -116,6 +116,7 @@ class ControlPlane:
 
     def stop(self, *, keep_files: bool = False) -> None:
         """End every component and remove the directory. Stopping twice is fine."""
+        self.api.close()
         # One after the other: an API server that loses its etcd while it shuts down waits for it in vain.
         for name in (CONTROLLER_MANAGER, APISERVER, ETCD):
             if name in self._running:

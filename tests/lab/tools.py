@@ -53,6 +53,7 @@ TOOLS = {
         Tool("etcd", "etcd", "go.etcd.io/etcd/server/v3", 60),
         Tool("kube-apiserver", "kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver", 300, _KUBERNETES),
         Tool("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager", 90, _KUBERNETES),
+        Tool("limit", "../../benchmarks/limit", "sunset.dev/benchmarks/limit", 60),
     )
 }
 
@@ -91,7 +92,7 @@ def _tool(name: str) -> Tool:
 
 
 def _installed_assets() -> Path | None:
-    """Where Kubernetes' own test binaries are, if they are installed. KUBEBUILDER_ASSETS set to nothing means: build."""
+    """Where Kubernetes' own test binaries are, if installed. KUBEBUILDER_ASSETS set to nothing means: build."""
     chosen = os.environ.get("KUBEBUILDER_ASSETS")
     if chosen is not None:
         return Path(chosen) if chosen else None
@@ -155,6 +156,8 @@ def _one_build_at_a_time(home: Path, tool: Tool) -> Iterator[None]:
         except BlockingIOError:
             _say(f"{tool.name}: waiting for another process that is building")
             fcntl.flock(lock, fcntl.LOCK_EX)
+        for abandoned in home.glob(".building-*"):  # by a build that was killed: we hold the lock, so none is alive
+            shutil.rmtree(abandoned)
         yield
 
 

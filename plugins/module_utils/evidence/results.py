@@ -30,19 +30,15 @@ def bounded(result: dict[str, Any]) -> dict[str, Any]:
 
 def finalizer_result(outcome: FinalizerOutcome, requests: dict[str, Any]) -> dict[str, Any]:
     releases, skips = outcome.plan.releases, outcome.plan.skips
-    planned = [release for release in releases if not release.problem]
-    shown = planned if outcome.check_mode else [release for release in releases if release.done]
+    shown = [release for release in releases if release.done and not release.replaced]
     result: dict[str, Any] = {
         "changed": any(release.changed for release in releases),
         "plan_hash": outcome.plan.hash,
         "steps": _steps(outcome),
         "counts": _counts(outcome),
         "removed": [_removed(release) for release in shown],
-        "skipped": [_skipped(skip) for skip in skips],
-        "kept": [
-            {"object": skip.object.as_dict(), "verdict": skip.verdict.fate.value, "reason": skip.verdict.why}
-            for skip in skips
-        ],
+        # Not "skipped": Ansible takes any result with that key for a skipped task.
+        "kept": [_kept(skip) for skip in skips],
         "survivors": _survivors(outcome),
         "unmatched": [],
         "requests": requests,
@@ -61,7 +57,7 @@ def finalizer_plan(outcome: FinalizerOutcome) -> dict[str, Any]:
         "steps": [
             {"name": "finalizers", "rank": 1, "objects": [_planned(release) for release in outcome.plan.releases]}
         ],
-        "skipped": [_skipped(skip) for skip in outcome.plan.skips],
+        "kept": [_kept(skip) for skip in outcome.plan.skips],
     }
 
 
@@ -119,8 +115,13 @@ def _removed(release: Release) -> dict[str, Any]:
     return {**_planned(release), "gone": release.gone}
 
 
-def _skipped(skip: Skip) -> dict[str, Any]:
-    return {"object": skip.object.as_dict(), "finalizer": skip.finalizer, "reason": skip.verdict.why}
+def _kept(skip: Skip) -> dict[str, Any]:
+    return {
+        "object": skip.object.as_dict(),
+        "finalizer": skip.finalizer,
+        "verdict": skip.verdict.fate.value,
+        "reason": skip.verdict.why,
+    }
 
 
 def _survivors(outcome: FinalizerOutcome) -> list[dict[str, Any]]:

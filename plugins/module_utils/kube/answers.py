@@ -10,10 +10,11 @@ Room: kube. Errors are told apart by status code, reason and causes, never by th
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..problems import Problem
+from ..problems import Problem, Unreachable
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Answer:
     status: int
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    # An earlier try of this very write got no answer, and may have been carried out all the same.
+    unheard: bool = False
 
     @property
     def ok(self) -> bool:
@@ -31,12 +34,24 @@ class Answer:
     @property
     def retry_after(self) -> float | None:
         try:
-            return max(0.0, float(self.headers["retry-after"]))
+            seconds = float(self.headers["retry-after"])
         except (KeyError, ValueError):
             return None
+        return max(0.0, seconds) if math.isfinite(seconds) else None
 
-    def json(self) -> Any:
-        return json.loads(self.body)
+    def json(self) -> dict[str, Any]:
+        """The answer's object. Whoever sends anything else with a success is no API server."""
+        try:
+            value = json.loads(self.body.decode())
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise Unreachable(
+                "no Kubernetes API answers there",
+                why=f"the answer is not a JSON object: {_short(self.body)}",
+                next_step="check host and proxy: something else answers at this address",
+            )
+        return value
 
 
 class ApiError(Problem):
@@ -77,14 +92,14 @@ def error_from(answer: Answer, what: str, which: str = "") -> ApiError:
     """Read the Kubernetes `Status` in a refused answer. Anything else (a proxy's page) is quoted, shortened."""
     reason, message, causes = "", "", ()  # type: tuple[Any, Any, tuple[str, ...]]
     try:
-        status = answer.json()
+        status = json.loads(answer.body)
         if status.get("kind") == "Status":
             reason, message = status.get("reason") or "", status.get("message") or ""
             listed = (status.get("details") or {}).get("causes") or ()
             causes = tuple(_cause(cause) for cause in listed)
         else:
             message = _short(answer.body)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, TypeError):
         message = _short(answer.body)
     return ApiError(
         answer.status,

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import threading
 
-from ..clock import Clock
+from ..clock import Clock, StopSign
 
 
 class Brake:
-    def __init__(self, clock: Clock, most: int) -> None:
+    def __init__(self, clock: Clock, most: int, stop: StopSign) -> None:
         self._clock = clock
+        self._stop = stop
         self._most = most
         self._allowed = most
         self._sending = 0
@@ -31,7 +32,8 @@ class Brake:
         while True:
             with self._free:
                 pause = self._paused_until - self._clock.now()
-                if pause <= 0 and self._sending < self._allowed:
+                # Nobody waits any more after the stop sign: writes end at it, and the last reads may go.
+                if self._stop.is_set() or (pause <= 0 and self._sending < self._allowed):
                     self._sending += 1
                     return
                 if pause <= 0:
@@ -47,7 +49,7 @@ class Brake:
                 if self._calm >= self._allowed:
                     self._calm = 0
                     self._allowed += 1
-                self._free.notify_all()
+            self._free.notify_all()
 
     def complain(self, pause: float) -> None:
         """The server asked for a pause of so many seconds."""

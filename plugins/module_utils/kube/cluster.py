@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ..clock import Clock, Deadline, StopSign
 from ..objects import Record, Resource
-from ..problems import Refused
+from ..problems import CannotLook, Refused
 from . import access, discovery, lists, naming, watches, writes
 from .answers import ApiError
 from .endpoint import Endpoint
@@ -25,6 +25,7 @@ from .transport import Transport
 from .workers import Workers
 
 Item = TypeVar("Item")
+DEFINITIONS = Resource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
 NAMESPACES = Resource("", "v1", "Namespace", "namespaces", False, verbs=frozenset({"list", "watch", "get", "delete"}))
 
 
@@ -50,6 +51,17 @@ class Cluster:
         """The kind somebody means, and a warning. None: not installed. See `naming.must_resolve`."""
         return naming.must_resolve(self.catalogue, name, api_version)
 
+    def deletable_kinds(self) -> builtins.list[Resource]:
+        """Every kind that can be listed and deleted. A group that cannot be seen is an error: it may hold some."""
+        blind = self.catalogue.blind_spots()
+        if blind:
+            raise CannotLook(
+                "cannot see every kind",
+                why="; ".join(f"{version.name}: {version.blind}" for version in blind),
+                next_step="bring these APIs back (kubectl get apiservices), or name the kinds to look for",
+            )
+        return [resource for resource in self.catalogue.resources() if {"list", "delete"} <= resource.verbs]
+
     # -- reads ---------------------------------------------------------------------------------------------------------
 
     def list(self, resource: Resource, namespace: str | None = None, label_selector: str | None = None) -> Listing:
@@ -69,12 +81,22 @@ class Cluster:
                 raise refusal from None
         return [self.list(resource, namespace, label_selector) for namespace in namespaces]
 
-    def list_whole(self, resource: Resource, namespace: str | None = None) -> builtins.list[dict[str, Any]]:
+    def list_whole(
+        self, resource: Resource, namespace: str | None = None, label_selector: str | None = None
+    ) -> builtins.list[dict[str, Any]]:
         """Whole objects, for the few questions that metadata cannot answer."""
-        return lists.list_objects(self._transport, Scope(resource, namespace))
+        return lists.list_objects(self._transport, Scope(resource, namespace, label_selector))
 
     def read(self, resource: Resource, namespace: str, name: str) -> Record | None:
         return writes.read(self._transport, resource, namespace, name)
+
+    def definitions(self) -> builtins.list[dict[str, Any]]:
+        """Every CustomResourceDefinition, whole."""
+        return self.list_whole(DEFINITIONS)
+
+    def read_whole(self, resource: Resource, namespace: str, name: str) -> dict[str, Any] | None:
+        """One whole object, or None where there is none of that name."""
+        return lists.read_object(self._transport, resource, namespace, name)
 
     @contextlib.contextmanager
     def following(self, listings: Iterable[Listing], listener: watches.Listener) -> Iterator[None]:

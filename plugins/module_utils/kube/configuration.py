@@ -4,7 +4,7 @@
 
 """Connection options to an `Endpoint`: kubeconfig, contexts, exec plugins, tokens, certificates, in-cluster, proxies.
 
-Room: kube. The `kubernetes` package reads the files and runs the plugins; it is imported here, late, and nowhere else.
+Room: kube. The `kubernetes` package runs login plugins; it is imported here, late, only for them, and nowhere else.
 `load_endpoint` may be called again at any time: that is how credentials are re-read after a 401.
 """
 
@@ -26,6 +26,7 @@ from typing import Any
 
 from ..problems import BadOption, MissingPackage, NotLoggedIn
 from .endpoint import Endpoint, is_loopback
+from .kubeconfig import Chosen, choose
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -112,66 +113,84 @@ def _from_sources(options: ConnectionOptions, environ: Mapping[str, str], direct
 
 
 def _from_kubeconfig(kubeconfig: str | Mapping[str, Any], context: str | None, directory: str) -> _Found:
+    chosen = choose(kubeconfig, context)
+    cluster, user = chosen.cluster, chosen.user
+    found = _Found(
+        host=cluster["server"],
+        verify=not cluster.get("insecure-skip-tls-verify"),
+        server_name=cluster.get("tls-server-name") or None,
+        proxy=cluster.get("proxy-url") or None,
+        impersonate_user=user.get("as") or None,
+        impersonate_groups=tuple(user.get("as-groups") or ()),
+        origin=f"context {chosen.context} of {chosen.where}",
+    )
+    try:
+        found.ca_file = _file(cluster, "certificate-authority", directory)
+        found.cert_file = _file(user, "client-certificate", directory)
+        found.key_file = _file(user, "client-key", directory)
+        found.authorization = _authorization(user)
+    except (OSError, ValueError) as problem:
+        raise BadOption(chosen.where, why=str(problem), next_step="check it with kubectl config view") from problem
+    if not found.authorization and not found.cert_file and user.keys() & _PLUGINS:
+        _log_in(chosen, found, directory)
+    return found
+
+
+_PLUGINS = {"exec", "auth-provider"}
+
+
+def _file(entry: Mapping[str, Any], key: str, directory: str) -> str | None:
+    """The path of a certificate or key; data is written to our private directory, which is gone a moment later."""
+    data = entry.get(f"{key}-data")
+    if not data:
+        return entry.get(key) or None
+    path = os.path.join(directory, key)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+        stream.write(base64.b64decode(data, validate=True))
+    return path
+
+
+def _authorization(user: Mapping[str, Any]) -> str | None:
+    if user.get("tokenFile"):  # it may be renewed, a token written beside it may not
+        with open(user["tokenFile"], encoding="utf-8") as stream:
+            return f"Bearer {stream.read().strip()}"
+    if user.get("token"):
+        return f"Bearer {user['token']}"
+    if user.get("username") and user.get("password") is not None:
+        return _basic(user["username"], user["password"])
+    return None
+
+
+def _basic(username: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
+
+
+def _log_in(chosen: Chosen, found: _Found, directory: str) -> None:
+    """Exec plugins and auth providers: what the `kubernetes` package is for."""
     package = _import_kubernetes()
-    reader = package.config.kube_config
-    if isinstance(kubeconfig, str):
-        named = [os.path.expanduser(part) for part in kubeconfig.split(os.pathsep) if part]
-        if not any(os.path.isfile(part) for part in named):
-            raise BadOption(
-                "kubeconfig", which=kubeconfig, why="there is no such file", next_step="check the option kubeconfig"
-            )
-        where = f"kubeconfig {kubeconfig}"
-    else:
-        where = "kubeconfig given as a dictionary"
-    content = _read(package, kubeconfig, where)
-    _check_context(content.value, context, where)
-    # No base path for a file: each entry knows the file it came from, for relative certificate paths.
-    base_path = None if isinstance(kubeconfig, str) else ""
+    content = {
+        "current-context": "it",
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+        "clusters": [{"name": "it", "cluster": dict(chosen.cluster)}],
+        "users": [{"name": "it", "user": dict(chosen.user)}],
+    }
     configuration = package.client.Configuration()
+    next_step = "try the same with kubectl get ns"
     try:
         with _logged_errors() as errors:
-            reader.KubeConfigLoader(
-                config_dict=content, active_context=context, config_base_path=base_path, temp_file_path=directory
+            package.config.kube_config.KubeConfigLoader(
+                config_dict=content, config_base_path=chosen.folder, temp_file_path=directory
             ).load_and_set(configuration)
     except (package.config.ConfigException, OSError, ValueError, TypeError, AttributeError, KeyError) as problem:
-        raise BadOption(where, why=str(problem), next_step="check it with kubectl config view") from problem
-    if errors:
-        # The package logs a failing exec plugin and goes on without credentials.
         raise NotLoggedIn(
-            "the login plugin failed",
-            which=f"in {where}",
-            why=errors[0],
-            next_step="run kubectl get ns with the same file",
-        )
-    user = _user_of(content.value, context)
-    current = context or content.value.get("current-context")
-    return _Found(
-        host=configuration.host,
-        authorization=configuration.api_key.get("BearerToken") or configuration.api_key.get("authorization"),
-        verify=configuration.verify_ssl,
-        ca_file=configuration.ssl_ca_cert,
-        cert_file=configuration.cert_file,
-        key_file=configuration.key_file,
-        server_name=getattr(configuration, "tls_server_name", None),
-        proxy=_proxy_url_of(content.value, context),
-        # The package ignores these two; acting as somebody mightier than the file says would be dangerous.
-        impersonate_user=user.get("as"),
-        impersonate_groups=tuple(user.get("as-groups") or ()),
-        origin=f"context {current} of {where}",
-    )
-
-
-def _read(package: Any, kubeconfig: str | Mapping[str, Any], where: str) -> Any:
-    reader = package.config.kube_config
-    if not isinstance(kubeconfig, str):
-        return reader.ConfigNode("kubeconfig", dict(kubeconfig))
-    try:
-        content = reader.KubeConfigMerger(kubeconfig).config
-    except Exception as problem:  # yaml.YAMLError among others; yaml comes with the package we import late
-        raise BadOption(where, why=f"it cannot be read: {problem}", next_step="mend the file") from problem
-    if content is None:
-        raise BadOption(where, why="it is empty", next_step="check the option kubeconfig")
-    return content
+            "the login plugin failed", which=f"in {chosen.where}", why=str(problem), next_step=next_step
+        ) from problem
+    found.authorization = configuration.api_key.get("BearerToken") or configuration.api_key.get("authorization")
+    found.cert_file, found.key_file = configuration.cert_file, configuration.key_file
+    if errors or not (found.authorization or found.cert_file):
+        # The package logs a failing plugin and goes on without credentials.
+        why = errors[0] if errors else "it gave neither a token nor a certificate"
+        raise NotLoggedIn("the login plugin failed", which=f"in {chosen.where}", why=why, next_step=next_step)
 
 
 def _from_service_account(environ: Mapping[str, str]) -> _Found:
@@ -201,8 +220,7 @@ def _override(found: _Found, options: ConnectionOptions) -> None:
     if options.api_key:
         found.authorization = f"Bearer {options.api_key}"
     elif options.username:
-        login = f"{options.username}:{options.password}".encode()
-        found.authorization = "Basic " + base64.b64encode(login).decode()
+        found.authorization = _basic(options.username, options.password or "")
     if options.validate_certs is not None:
         found.verify = options.validate_certs
     for field, value in (
@@ -313,50 +331,6 @@ def bypasses_proxy(host: str, no_proxy: str) -> bool:
             if ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False):
                 return True
     return False
-
-
-def _check_context(content: Mapping[str, Any], context: str | None, where: str) -> None:
-    names = [_plain(entry).get("name") for entry in content.get("contexts") or ()]
-    wanted = context or content.get("current-context")
-    if not wanted:
-        raise BadOption(
-            where,
-            why="it has no current-context and no context was given",
-            next_step=f"set context to one of {_listed(names)}",
-        )
-    if wanted not in names:
-        raise BadOption(
-            f"unknown context {wanted}",
-            which=f"in {where}",
-            why=f"it has {_listed(names)}",
-            next_step="set context to one of these",
-        )
-
-
-def _listed(names: list[Any]) -> str:
-    return ", ".join(str(name) for name in names) or "no contexts"
-
-
-def _plain(entry: Any) -> Mapping[str, Any]:
-    value: Mapping[str, Any] = getattr(entry, "value", entry)
-    return value
-
-
-def _named(content: Mapping[str, Any], section: str, name: Any, key: str) -> Mapping[str, Any]:
-    for entry in map(_plain, content.get(section) or ()):
-        if entry.get("name") == name:
-            return entry.get(key) or {}
-    return {}
-
-
-def _user_of(content: Mapping[str, Any], context: str | None) -> Mapping[str, Any]:
-    chosen = _named(content, "contexts", context or content.get("current-context"), "context")
-    return _named(content, "users", chosen.get("user"), "user")
-
-
-def _proxy_url_of(content: Mapping[str, Any], context: str | None) -> str | None:
-    chosen = _named(content, "contexts", context or content.get("current-context"), "context")
-    return _named(content, "clusters", chosen.get("cluster"), "cluster").get("proxy-url")
 
 
 def _import_kubernetes() -> Any:

@@ -122,3 +122,16 @@ def _parsed(answer: Any) -> Any:
     finally:
         if was_on:
             gc.enable()
+
+
+def read_object(transport: Transport, resource: Resource, namespace: str, name: str) -> dict[str, Any] | None:
+    """One whole object, or None where there is none of that name."""
+    answer = transport.send(Request("GET", resource.path(namespace, name), "get"))
+    if answer.status == 404:
+        return None
+    if not answer.ok:
+        raise error_from(
+            answer, "cannot read", f"{resource.kind} {namespace}/{name}" if namespace else f"{resource.kind} {name}"
+        )
+    found: dict[str, Any] = answer.json()
+    return found

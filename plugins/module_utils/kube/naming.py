@@ -22,7 +22,7 @@ def split_api_version(api_version: str | None) -> tuple[str | None, str | None]:
     """`apps/v1` → (apps, v1); `v1` → ("", v1); `apps/` and `apps` style groups without a version are accepted too."""
     if not api_version:
         return None, None
-    group, slash, version = api_version.strip().rpartition("/")
+    group, slash, version = api_version.strip().lower().rpartition("/")  # both are lower case by definition
     if slash:
         return group, version or None
     return ("", version) if _looks_like_version(version) else (version, None)
@@ -39,7 +39,7 @@ def resolve(catalogue: Catalogue, name: str, api_version: str | None = None) -> 
         group, version, name = _split_qualified(catalogue, name)
     if group is None:
         return _resolve_anywhere(catalogue, name)
-    wanted = name.lower()
+    wanted = name.lower().removesuffix(f".{group}")
     finding = catalogue.find(group, lambda resource: wanted in _names(resource), version)
     if finding.availability is Availability.NOT_INSTALLED:
         _complain_about_near_miss(catalogue, name, group)
@@ -100,12 +100,12 @@ def _closeness(resource: Resource, name: str) -> tuple[bool, int]:
 
 def _split_qualified(catalogue: Catalogue, name: str) -> tuple[str | None, str | None, str]:
     """`domains.ingress.example.com` and `domains.v1.ingress.example.com`, with the longest group that fits."""
-    first, dot, rest = name.partition(".")
+    first, dot, rest = name.lower().partition(".")
     if not dot:
         return None, None, name
     groups = {version.group for version in catalogue.versions}
-    version, inner_dot, group = rest.partition(".")
-    if inner_dot and _looks_like_version(version) and (group in groups or rest not in groups):
+    version, _dot, group = rest.partition(".")
+    if _looks_like_version(version) and (group in groups or rest not in groups):
         return group, version, first
     return rest, None, first
 

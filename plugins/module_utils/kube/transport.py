@@ -10,7 +10,9 @@ So a lost answer is simply asked for again, and the callers' outcome tables make
 
 from __future__ import annotations
 
+import dataclasses
 import email.utils
+import re
 import socket
 import ssl
 import threading
@@ -33,7 +35,8 @@ from .wire import SilentClose, Wire
 CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 75.0  # the server gives up after 60 s
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_NO_ANSWER = (OSError, zlib.error)  # ssl.SSLError, timeouts, resets and BrokenWire are all OSErrors
+# ssl.SSLError, timeouts, resets and BrokenWire are all OSErrors; a host name may not even be encodable.
+_NO_ANSWER = (OSError, zlib.error, UnicodeError)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Transport:
         self.clock = clock
         self.stop = stop
         self.deadline: Deadline | None = None
-        self.brake = Brake(clock, parallel)
+        self.brake = Brake(clock, parallel, stop)
         self.requests: Counter[str] = Counter()
         self._connect = connect or _connection
         self._lock = threading.Lock()
@@ -104,12 +107,14 @@ class Transport:
         began = self.clock.now()
         tries = 0
         renewed = False
+        unheard = False
         while True:
-            if request.writes:
-                self.stop.raise_if_set()
             tries += 1
             generation = self._generation
             answer, trouble = self._try(request)
+            if unheard and answer is not None:
+                answer = dataclasses.replace(answer, unheard=True)
+            unheard = unheard or (request.writes and (answer is None or answer.status in (502, 504)))
             if answer is not None and answer.status == 401 and not renewed:
                 renewed = True
                 self._renew(generation)
@@ -169,6 +174,8 @@ class Transport:
     def _try(self, request: Request) -> tuple[Answer | None, Exception | None]:
         self.brake.enter()
         try:
+            if request.writes:
+                self.stop.raise_if_set()
             self._count(request)
             connection, was_idle = self._my_connection()
             try:
@@ -249,6 +256,10 @@ def _connection(endpoint: Endpoint) -> Connection:
     return (ProxiedWire if endpoint.proxy else Wire)(endpoint, CONNECT_TIMEOUT)
 
 
+# OpenSSL's names for what a server says to a client certificate it does not like.
+_REFUSED_CERTIFICATE = re.compile("ALERT.*(CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)")
+
+
 def unreachable(endpoint: Endpoint, trouble: Exception | None) -> Unreachable:
     why, next_step = _explain(endpoint, trouble)
     return Unreachable("cannot reach the API server", which=str(endpoint), why=why, next_step=next_step)
@@ -260,7 +271,7 @@ def _explain(endpoint: Endpoint, trouble: Exception | None) -> tuple[str, str]:
             f"its certificate is not trusted ({trouble.verify_message})",
             "set ca_cert to the authority that signed it, or check the host",
         )
-    if isinstance(trouble, ssl.SSLError) and "CERTIFICATE" in str(trouble.reason or ""):
+    if isinstance(trouble, ssl.SSLError) and _REFUSED_CERTIFICATE.search(str(trouble.reason or "")):
         return (
             f"it refused our client certificate ({trouble.reason})",
             "renew the client certificate; it may have expired",

@@ -56,6 +56,10 @@ class _Expired(Exception):
     """The watch cannot go on from where it was (410)."""
 
 
+class _RefusedStream(OSError):
+    """The server answered, but with no stream: no outage."""
+
+
 class Following:
     """Follows one scope in a thread of its own until stopped."""
 
@@ -87,47 +91,61 @@ class Following:
         failures = 0
         while not self._ended.is_set():
             try:
-                if self._can_watch:
-                    self._watch_once()
-                    failures = 0
-                else:
+                if not self._can_watch:
                     self._pause(failures)
                     failures += 1
                     self._relist()
+                elif self._watch_once() or not self._can_watch:
+                    failures = 0
+                else:
+                    # A server that ends every watch at once would be asked without end.
+                    failures += 1
+                    self._rest(failures - 1)
             except _Expired:
                 self._relist_when_possible()
-            except (OSError, ValueError):  # cut, reset, half a line, not JSON
+            except (OSError, ValueError) as trouble:  # cut, reset, refused, half a line, not JSON
                 if self._ended.is_set():
                     return
-                self._transport.note_outage()
-                self._ended.wait(min(2.0, 0.05 * 2 ** min(failures, 10)))
+                if not isinstance(trouble, _RefusedStream):
+                    self._transport.note_outage()
                 failures += 1
+                self._rest(failures)
                 self._relist_when_possible()
             except Problem as problem:
                 self._listener.blinded(self._scope, problem)
                 self._pause(failures)
                 failures += 1
+            except Exception as surprise:  # a follower that dies in silence would look like one that sees nothing
+                self._listener.blinded(self._scope, Problem("watching", which=str(self._scope), why=repr(surprise)))
+                self._pause(failures)
+                failures += 1
+
+    def _rest(self, failures: int) -> None:
+        if failures:
+            self._ended.wait(min(2.0, 0.05 * 2 ** min(failures - 1, 10)))
 
     def _pause(self, failures: int) -> None:
         self._ended.wait(_POLLS[min(failures, len(_POLLS) - 1)])
 
-    def _watch_once(self) -> None:
-        """One watch from open to end. A normal end (the server's time-out) just returns."""
+    def _watch_once(self) -> bool:
+        """One watch from open to its normal end, the server's time-out. Whether it lasted."""
+        began = self._clock.now()
         stream = self._transport.open_stream(self._request(), _QUIET, self._on_quiet)
         self._stream = stream
         try:
             if self._ended.is_set():
-                return
+                return True
             if stream.status in _NO_WATCH:
                 self._can_watch = False
-                return
+                return False
             if stream.status == 410:
                 raise _Expired
             if stream.status != 200:
-                raise OSError(f"the watch was refused with HTTP {stream.status}")
+                raise _RefusedStream(f"the watch was refused with HTTP {stream.status}")
             for event in _events(stream.lines):
                 self._deliver(event)
                 self._relist_if_due()
+            return self._clock.now() - began >= 1.0
         finally:
             self._stream = None
             stream.connection.close()
@@ -198,5 +216,7 @@ def _events(lines: Iterator[bytes]) -> Iterator[_Event]:
         if not line.strip():
             continue
         event = json.loads(line)
-        thing = event.get("object") or {}
+        thing = event.get("object") if isinstance(event, dict) else None
+        if not isinstance(thing, dict):
+            raise ValueError("not a watch event")
         yield _Event(event.get("type") or "", thing.get("metadata") or {}, thing)

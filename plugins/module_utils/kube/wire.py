@@ -13,6 +13,7 @@ Fuzzed by tests/unit/kube/test_wire.py.
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
@@ -23,6 +24,8 @@ USER_AGENT = "sunset.kube"
 _LINE = 4096
 _HEAD = 1 << 18
 _CHUNK = 65536
+_STATUS = re.compile("[1-9][0-9][0-9]")
+_HEX = b"0123456789abcdefABCDEF"
 
 
 class BrokenWire(ConnectionError):
@@ -46,6 +49,10 @@ class Reader:
         self._stream = stream
         self._buffer = b""
 
+    @property
+    def has_more(self) -> bool:
+        return bool(self._buffer)
+
     def patiently(self, on_quiet: Callable[[], None]) -> None:
         """From now on a read that times out calls `on_quiet` and goes on, instead of ending the stream."""
         self._stream = _Patient(self._stream, on_quiet)
@@ -53,7 +60,7 @@ class Reader:
     def head(self) -> tuple[int, dict[str, str], bool]:
         """Status, headers in lower case, and whether the connection stays open afterwards."""
         while True:
-            first, *rest = self._head_lines()
+            first, *rest = self._head().split("\r\n")
             status, keeps = _status_line(first)
             headers = dict(map(_header, rest))
             if status >= 200 or status == 101:  # other 1xx answers are only announcements
@@ -77,7 +84,12 @@ class Reader:
 
     def lines(self, headers: dict[str, str]) -> Iterator[bytes]:
         """The body line by line, as it comes. Ends with the body; a line cut in the middle is `BrokenWire`."""
-        parts = self._chunks() if _is_chunked(headers) else self._pieces_until_close()
+        if _is_chunked(headers):
+            parts = self._chunks()
+        elif "content-length" in headers:
+            parts = iter([self._exactly(_length(headers["content-length"]))])
+        else:
+            parts = self._pieces_until_close()
         rest = b""
         for part in parts:
             *whole, rest = (rest + part).split(b"\n")
@@ -85,12 +97,12 @@ class Reader:
         if rest.strip():
             raise BrokenWire("the stream ended in the middle of a line")
 
-    def _head_lines(self) -> list[bytes]:
+    def _head(self) -> str:
         while True:
             head, found, rest = self._buffer.partition(b"\r\n\r\n")
             if found:
                 self._buffer = rest
-                return head.split(b"\r\n")
+                return head.decode("latin-1")
             if len(self._buffer) > _HEAD:
                 raise BrokenWire("a head without end")
             if not self._more():
@@ -111,7 +123,7 @@ class Reader:
         while True:
             size_text = self._line().partition(b";")[0].strip()
             try:
-                if not size_text.isalnum():
+                if not 0 < len(size_text) <= 16 or size_text.strip(_HEX):
                     raise ValueError
                 size = int(size_text, 16)
             except ValueError:
@@ -167,18 +179,19 @@ class _Patient:
                 self._on_quiet()
 
 
-def _status_line(line: bytes) -> tuple[int, bool]:
-    parts = line.split(b" ", 2)
-    if len(parts) < 2 or not parts[0].startswith(b"HTTP/1.") or not (parts[1].isdigit() and len(parts[1]) == 3):
+def _status_line(line: str) -> tuple[int, bool]:
+    parts = line.split(" ", 2)
+    if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not _STATUS.fullmatch(parts[1]):
         raise BrokenWire(f"not an HTTP answer: {line[:80]!r}")
-    return int(parts[1]), parts[0] != b"HTTP/1.0"
+    return int(parts[1]), parts[0] != "HTTP/1.0"
 
 
-def _header(line: bytes) -> tuple[str, str]:
-    name, colon, value = line.partition(b":")
-    if not colon or not name.strip():
+def _header(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    name = name.strip()
+    if not colon or not name:
         raise BrokenWire(f"not a header: {line[:80]!r}")
-    return name.strip().decode("latin-1").lower(), value.strip().decode("latin-1")
+    return name.lower(), value.strip()
 
 
 def _is_chunked(headers: dict[str, str]) -> bool:
@@ -186,7 +199,7 @@ def _is_chunked(headers: dict[str, str]) -> bool:
 
 
 def _length(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
         raise BrokenWire(f"not a content length: {text[:40]!r}")
     return int(text)
 
@@ -199,6 +212,7 @@ class Wire:
         self._connect_timeout = connect_timeout
         self._socket: socket.socket | None = None
         self._reader: Reader | None = None
+        self._timeout: float | None = None
         greeting = (("Host", endpoint.authority), ("User-Agent", USER_AGENT), *endpoint.headers)
         self._greeting = "".join(f"{name}: {value}\r\n" for name, value in greeting)
 
@@ -217,7 +231,8 @@ class Wire:
         except BaseException:
             self.close()
             raise
-        if not (keeps and marked):
+        # Bytes beyond the answer were not asked for: whatever they are, they must not answer the next request.
+        if not keeps or not marked or reader.has_more:
             self.close()
         return status, answer_headers, answer
 
@@ -259,11 +274,14 @@ class Wire:
         if self._socket is None or self._reader is None:
             self._socket = self._connect()
             self._reader = Reader(self._socket)
+            self._timeout = None
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         length = f"Content-Length: {len(body)}\r\n" if body or method in ("POST", "PUT", "PATCH") else ""
         base = self._endpoint.base_path
         head = f"{method} {base}{target} HTTP/1.1\r\n{self._greeting}{lines}{length}\r\n"
-        self._socket.settimeout(timeout)
+        if self._timeout != timeout:  # each setting is a system call
+            self._socket.settimeout(timeout)
+            self._timeout = timeout
         self._socket.sendall(head.encode("latin-1") + body)
         return self._reader
 

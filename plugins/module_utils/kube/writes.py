@@ -82,7 +82,7 @@ def delete(
     answer = transport.send(request)
     which = f"{resource.kind} {record.place}"
     if answer.status == 404:
-        return Written(Effect.GONE)
+        return _gone(record, by_us=answer.unheard)
     if answer.status == 409:
         problem = error_from(answer, "cannot delete", which)
         # 409 is a uid that differs, or a namespace already on its way. Only a look tells which.
@@ -90,11 +90,19 @@ def delete(
     if not answer.ok:
         return Written(Effect.REFUSED, problem=error_from(answer, "cannot delete", which))
     left = _record_in(answer)
-    return Written(Effect.GONE if left is None or proves_gone(left) else Effect.DONE, left)
+    return Written(Effect.GONE if left is None or proves_gone(left) else Effect.DONE, left or record)
+
+
+def _gone(record: Record, *, by_us: bool) -> Written:
+    """Gone; with its record when it went by a write of ours whose answer got lost."""
+    return Written(Effect.GONE, record if by_us else None)
 
 
 def _after_conflict(transport: Transport, resource: Resource, record: Record, problem: ApiError) -> Written:
-    now = read(transport, resource, record.namespace, record.name)
+    try:
+        now = read(transport, resource, record.namespace, record.name)
+    except ApiError:  # no right to look: the refusal itself is what there is to tell
+        return Written(Effect.REFUSED, record, problem)
     if now is None:
         return Written(Effect.GONE)
     if now.uid != record.uid:
@@ -113,22 +121,27 @@ def remove_finalizers(
     read again, and an entry somebody else added is never lost.
     """
     which = f"{resource.kind} {record.place}"
+    unheard = False
     for _race in range(_RACES):
         patch = finalizer_patch(record, names)
         if not patch:
-            return Written(Effect.ALREADY, record)
+            return Written(Effect.DONE if unheard else Effect.ALREADY, record)
         answer = _patch(transport, resource, record, patch, dry_run)
+        unheard = unheard or answer.unheard
         if answer.ok:
             left = record_of(answer.json().get("metadata") or {})
             return Written(Effect.GONE if proves_gone(left) else Effect.DONE, left)
         if answer.status == 404:
-            return Written(Effect.GONE)
+            return _gone(record, by_us=unheard)
         problem = error_from(answer, "cannot remove the finalizer from", which)
         if not _lost_a_race(answer.status, problem):
             return Written(Effect.REFUSED, record, problem)
-        now = read(transport, resource, record.namespace, record.name)
+        try:
+            now = read(transport, resource, record.namespace, record.name)
+        except ApiError:  # no right to look: the refusal itself is what there is to tell
+            return Written(Effect.REFUSED, record, problem)
         if now is None:
-            return Written(Effect.GONE)
+            return _gone(record, by_us=unheard)
         if now.uid != record.uid:
             return Written(Effect.REPLACED, now)
         record = now

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..clock import Clock, Deadline, StopSign
-from ..objects import Record, Resource, ref_to
+from ..objects import ObjectRef, Record, Resource, ref_to
 from ..problems import Problem
 from .events import Did, Progress, Tell
 
@@ -34,10 +34,14 @@ class Leaver:
     resource: Resource
     record: Record
 
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_to(self.resource, self.record)
+
 
 @dataclass
 class Departed:
-    """How a departure ended."""
+    """How a departure ended, for those it was about."""
 
     gone: int = 0
     replaced: list[Leaver] = field(default_factory=list)
@@ -47,15 +51,45 @@ class Departed:
 
 
 class Departure:
-    """Books over who is still there. Fed by watching threads and by the answers to our own writes."""
+    """Books over who is still there. Fed by watching threads and by the answers to our own writes.
+
+    Many may be in the books while only some are waited for: those of the step whose turn it is.
+    """
 
     def __init__(self, leavers: Iterable[Leaver], clock: Clock) -> None:
         self._pending = {leaver.record.uid: leaver for leaver in leavers}
-        self._total = len(self._pending)
+        self._awaited = set(self._pending)
+        self._total = self._left = len(self._awaited)
         self._clock = clock
         self._moved = threading.Condition()
         self._blind: dict[str, Problem] = {}
-        self.outcome = Departed()
+        self._replaced: dict[str, Leaver] = {}
+        self._refused: dict[str, tuple[Leaver, Problem]] = {}
+
+    def expect(self, leavers: Iterable[Leaver]) -> None:
+        """From now on `wait` is about these. Who is not in the books any more is gone already."""
+        with self._moved:
+            self._awaited = {leaver.record.uid for leaver in leavers}
+            self._total = len(self._awaited)
+            self._left = len(self._awaited & self._pending.keys())
+
+    def enter(self, leavers: Iterable[Leaver]) -> None:
+        """Keep books on these as well, found later."""
+        with self._moved:
+            for leaver in leavers:
+                self._pending.setdefault(leaver.record.uid, leaver)
+
+    def forget(self, leaver: Leaver) -> None:
+        """It is kept after all: nobody waits for it, and it is not counted as gone."""
+        with self._moved:
+            if leaver.record.uid in self._awaited:
+                self._awaited.discard(leaver.record.uid)
+                self._total -= 1
+                self._left -= leaver.record.uid in self._pending
+            self._pending.pop(leaver.record.uid, None)
+
+    def is_here(self, leaver: Leaver) -> bool:
+        return leaver.record.uid in self._pending
 
     # -- told by whoever watches ---------------------------------------------------------------------------------------
 
@@ -86,44 +120,55 @@ class Departure:
         if written.gone:
             self._strike_off(uid)
         elif written.replaced:
-            if self._strike_off(uid, count=False):
-                self.outcome.replaced.append(leaver)
+            self._replaced[uid] = leaver  # before striking off: that may wake whoever counts
+            self._strike_off(uid)
         elif written.problem is not None:
-            if self._strike_off(uid, count=False):
-                self.outcome.refused.append((leaver, written.problem))
+            self._refused[uid] = (leaver, written.problem)
+            self._strike_off(uid)
         elif written.record is not None:
             leaver.record = written.record
 
     # -- asked by whoever waits ----------------------------------------------------------------------------------------
 
+    def pending(self) -> list[Leaver]:
+        """Those waited for that are still there."""
+        with self._moved:
+            return [self._pending[uid] for uid in self._awaited if uid in self._pending]
+
     def wait(self, deadline: Deadline, stop: StopSign, tick: Callable[[Departure], None]) -> Departed:
         """Until nobody is left, the time is over or somebody wishes to stop. `tick` is called about once a second."""
         while True:
             with self._moved:
-                if self._pending and not deadline.passed() and not stop.is_set():
+                if self._left > 0 and not deadline.passed() and not stop.is_set():
                     self._clock.wait(self._moved, min(1.0, deadline.left()))
-                over = not self._pending or deadline.passed() or stop.is_set()
+                over = self._left <= 0 or deadline.passed() or stop.is_set()
             tick(self)
             if over:
                 break
-        self.outcome.survivors = list(self._pending.values())
-        self.outcome.blind = dict(self._blind)
-        return self.outcome
+        survivors = self.pending()
+        replaced = [leaver for uid, leaver in self._replaced.items() if uid in self._awaited]
+        refused = [entry for uid, entry in self._refused.items() if uid in self._awaited]
+        return Departed(
+            gone=self._total - len(survivors) - len(replaced) - len(refused),
+            replaced=replaced,
+            refused=refused,
+            survivors=survivors,
+            blind=dict(self._blind),
+        )
 
     def progress(self, step: str, deadline: Deadline) -> Progress:
-        waiting: Counter[str] = Counter()
-        for leaver in list(self._pending.values()):
-            waiting[", ".join(leaver.record.finalizers) or "no finalizer"] += 1
-        left = len(self._pending)
-        return Progress(step, self._total - left, self._total, deadline.left(), dict(waiting.most_common(3)))
+        left = self.pending()
+        waiting = Counter(", ".join(leaver.record.finalizers) or "no finalizer" for leaver in left)
+        return Progress(step, self._total - len(left), self._total, deadline.left(), dict(waiting.most_common(3)))
 
-    def _strike_off(self, uid: str, *, count: bool = True) -> bool:
+    def _strike_off(self, uid: str) -> bool:
         with self._moved:
             known = self._pending.pop(uid, None) is not None
-            if known and count:
-                self.outcome.gone += 1
-            if not self._pending:
-                self._moved.notify_all()
+            # The common case is cheap: whoever is not waited for, or not the last, wakes nobody.
+            if known and uid in self._awaited:
+                self._left -= 1
+                if self._left <= 0:
+                    self._moved.notify_all()
             return known
 
 
@@ -150,7 +195,7 @@ def delete_and_wait(
     def send(leaver: Leaver) -> None:
         written = cluster.delete(leaver.resource, leaver.record)
         departure.wrote(leaver, written)
-        tell(Did("delete", ref_to(leaver.resource, leaver.record), written.effect.value))
+        tell(Did("delete", leaver.ref, written.effect.value))
 
     with cluster.following(listings, departure):
         # A second DELETE on a terminating object can put foregroundDeletion back and block it for good.

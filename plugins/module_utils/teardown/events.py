@@ -56,11 +56,31 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class StepBegan:
+    """The barrier before this step has opened."""
+
+    step: str
+    rank: int
+    total: int
+
+
+@dataclass(frozen=True)
+class StepEnded:
+    """Nothing of this step is left, or its time is over."""
+
+    step: str
+    rank: int
+    deleted: int
+    survivors: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Warned:
     """Something the person should know that stops nothing."""
 
     text: str
 
 
-Event = Looked | Planned | Did | Progress | Warned
+Event = Looked | Planned | StepBegan | Did | Progress | StepEnded | Warned
 Tell = Callable[[Event], None]

@@ -54,6 +54,7 @@ class Release:
     done: bool = False
     changed: bool = False
     gone: bool = False
+    replaced: bool = False
     left: tuple[str, ...] = ()
     problem: Problem | None = None
 
@@ -153,6 +154,7 @@ def remove_named_finalizers(
     _check_limits(options, outcome.plan)
     _check_rights(resource, outcome.plan, cluster)
     _carry_out(options, outcome, cluster, stop, deadline, tell)
+    _set_replaced_aside(outcome.plan)
     outcome.failure = _what_went_wrong(outcome, stop, deadline)
     outcome.seconds = clock.now() - began
     outcome.server_time = cluster.server_time()
@@ -293,13 +295,11 @@ def _write(release: Release, options: FinalizerOptions, cluster: Cluster, tell: 
     )
     release.gone = written.gone
     release.problem = written.problem
-    if written.replaced:
-        release.problem = Refused(
-            "not the same object", which=str(release.ref), why="it was deleted and created anew meanwhile"
-        )
+    release.replaced = written.replaced
     release.changed = written.changed
     release.done = not release.problem
-    release.left = written.record.finalizers if written.record and not written.gone else ()
+    stays = written.record is not None and not written.gone and not written.replaced
+    release.left = written.record.finalizers if stays and written.record else ()
     tell(
         Did(
             "remove finalizer",
@@ -310,6 +310,13 @@ def _write(release: Release, options: FinalizerOptions, cluster: Cluster, tell: 
             options.check_mode,
         )
     )
+
+
+def _set_replaced_aside(plan: FinalizerPlan) -> None:
+    """The object we meant is gone; its namesake was never in the plan."""
+    verdict = Verdict(Fate.REPLACED, "it was deleted and created anew meanwhile; the new one is not touched")
+    for release in (release for release in plan.releases if release.replaced):
+        plan.skips.extend(Skip(release.ref, name, verdict) for name in release.finalizers)
 
 
 def _what_went_wrong(outcome: FinalizerOutcome, stop: StopSign, deadline: Deadline) -> Problem | None:

@@ -6,6 +6,8 @@
 `rules` is data and decides, `wire` reads and writes HTTP, `proxy` does the work.
 """
 
+from __future__ import annotations
+
 from lab.faults.proxy import FaultProxy
 from lab.faults.rules import (
     Answer,

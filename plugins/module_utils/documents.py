@@ -1,0 +1,38 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""YAML text to documents. PyYAML comes with ansible-core on the controller and with `kubernetes` elsewhere.
+
+Shared by every room and private to the collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .problems import BadOption, MissingPackage
+
+
+def documents(text: str, where: str) -> Iterator[Any]:
+    """Every document of a text. A broken one is an error that says where, not a shorter list."""
+    yaml = _import_yaml()
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        yield from yaml.load_all(text, Loader=loader)
+    except yaml.YAMLError as problem:
+        why = f"it is not valid YAML: {problem}"
+        raise BadOption(f"cannot read {where}", why=why, next_step="mend it") from problem
+
+
+def _import_yaml() -> Any:
+    try:
+        import yaml
+    except ImportError as problem:
+        raise MissingPackage(
+            "the Python package PyYAML cannot be imported",
+            why=str(problem),
+            next_step="install it where this task runs: python3 -m pip install PyYAML",
+        ) from problem
+    return yaml

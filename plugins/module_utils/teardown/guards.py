@@ -1,0 +1,115 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What must not be deleted, and why: one pure function for each guard, asked in order.
+
+Room: teardown (pure). Facts are fetched before; a guard never fetches.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..profiles.keep_markers import DELETION_APPROVED, KEEP_MARKERS
+from ..profiles.system_objects import SYSTEM_OBJECTS, SystemObject
+from .members.claims import OwnershipTest
+from .members.looking import Member
+from .verdicts import Fate, Verdict
+
+CRD = ("apiextensions.k8s.io", "customresourcedefinitions")
+
+
+@dataclass
+class Facts:
+    """All that guards may ask for."""
+
+    not_ours: OwnershipTest | None = None
+    check_ownership: bool = True
+    keep_markers: bool = True
+    # Objects the task names one by one, as (group, kind, namespace, name): the only way past the system guard.
+    named: frozenset[tuple[str, str, str, str]] = frozenset()
+    # CRD name → objects of its kind that are not in the plan.
+    foreign_instances: dict[str, int] = field(default_factory=dict)
+    foreign_policy: str = "refuse"
+
+
+def judge(member: Member, facts: Facts) -> Verdict:
+    """The first guard that objects decides; silence means delete."""
+    objections = (guard(member, facts) for guard in GUARDS)
+    if objection := next(filter(None, objections), None):
+        return objection
+    if member.record.terminating:
+        return Verdict(Fate.TERMINATING, "it is already being deleted; it is waited for")
+    return Verdict(Fate.DELETE, member.source)
+
+
+def part_of_the_cluster(member: Member, facts: Facts) -> Verdict | None:
+    if (member.resource.group, member.resource.kind, member.record.namespace, member.record.name) in facts.named:
+        return None
+    entry = next((entry for entry in SYSTEM_OBJECTS if _is(member, entry)), None)
+    return Verdict(Fate.PROTECTED, f"{entry.why}; only members.objects can name it") if entry else None
+
+
+def kept_by_its_source(member: Member, facts: Facts) -> Verdict | None:
+    return Verdict(Fate.KEEP, member.keep) if member.keep else None
+
+
+def carries_a_keep_marker(member: Member, facts: Facts) -> Verdict | None:
+    if not facts.keep_markers:
+        return None
+    marker = keep_marker_of(member)
+    return Verdict(Fate.KEEP, marker) if marker else None
+
+
+def owned_by_somebody_else(member: Member, facts: Facts) -> Verdict | None:
+    if not facts.check_ownership or facts.not_ours is None:
+        return None
+    why = facts.not_ours(member.record, member.marked)
+    return Verdict(Fate.NOT_OWNED, why) if why else None
+
+
+def definition_with_foreign_instances(member: Member, facts: Facts) -> Verdict | None:
+    if (member.resource.group, member.resource.plural) != CRD or facts.foreign_policy != "keep":
+        return None
+    count = facts.foreign_instances.get(member.record.name, 0)
+    return Verdict(Fate.KEEP, f"{count} objects of its kind are not in this plan") if count else None
+
+
+Guard = Callable[[Member, Facts], "Verdict | None"]
+GUARDS: tuple[Guard, ...] = (
+    part_of_the_cluster,
+    kept_by_its_source,
+    carries_a_keep_marker,
+    owned_by_somebody_else,
+    definition_with_foreign_instances,
+)
+
+
+def keep_marker_of(member: Member) -> str:
+    """The keep marker an object carries, in words; empty if none."""
+    record = member.record
+    for marker in KEEP_MARKERS:
+        value = record.annotations.get(marker.key) or record.labels.get(marker.key)
+        if value is None:
+            continue
+        words = marker.words & {word.strip() for word in value.split(",")}
+        if words and all(word.endswith("=confirm") for word in words) and DELETION_APPROVED in record.annotations:
+            continue
+        if words:
+            return f"{marker.tool} marker {marker.key}: {value}"
+    return ""
+
+
+def _is(member: Member, entry: SystemObject) -> bool:
+    resource, record = member.resource, member.record
+    return (
+        fnmatch.fnmatchcase(resource.group, entry.group)
+        and fnmatch.fnmatchcase(resource.plural, entry.plural)
+        and fnmatch.fnmatchcase(record.namespace, entry.namespace)
+        and fnmatch.fnmatchcase(record.name, entry.name)
+        and entry.labels.items() <= dict(record.labels).items()
+        and entry.annotations.items() <= dict(record.annotations).items()
+    )

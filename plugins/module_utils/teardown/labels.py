@@ -1,0 +1,50 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Label selectors, read and applied on our side: the same language the API server speaks.
+
+Room: teardown (pure). `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, joined by commas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from ..problems import BadOption
+
+_KEY = r"[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?"
+_VALUE = r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?"
+_SET = re.compile(rf"^({_KEY})\s+(in|notin)\s*\(\s*([^()]*)\)$")
+_EQUALITY = re.compile(rf"^({_KEY})\s*(==|=|!=)\s*({_VALUE})$")
+_PRESENCE = re.compile(rf"^(!?)\s*({_KEY})$")
+_COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
+
+Test = Callable[[Mapping[str, str]], bool]
+
+
+def parse_selector(text: str, path: str = "label_selector") -> Test:
+    """A test for labels. An empty selector takes everything."""
+    parts = [part.strip() for part in _COMMA_OUTSIDE_BRACKETS.split(text)] if text.strip() else []
+    tests = [_parse(part, path) for part in parts]
+    return lambda labels: all(test(labels) for test in tests)
+
+
+def _parse(part: str, path: str) -> Test:
+    if match := _SET.match(part):
+        key, word, values = match[1], match[3], {value.strip() for value in match[4].split(",")}
+        if word == "in":
+            return lambda labels: labels.get(key) in values
+        return lambda labels: labels.get(key) not in values
+    if match := _EQUALITY.match(part):
+        key, sign, value = match[1], match[3], match[4]
+        if sign == "!=":
+            return lambda labels: labels.get(key) != value
+        return lambda labels: labels.get(key) == value
+    if match := _PRESENCE.match(part):
+        absent, key = bool(match[1]), match[2]
+        return lambda labels: (key in labels) is not absent
+    raise BadOption(
+        "bad options", why=f"{path}: cannot read {part!r}", next_step="write it like app=shop,tier in (web,db)"
+    )

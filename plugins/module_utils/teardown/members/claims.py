@@ -1,0 +1,89 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a source says belongs to the thing being removed, before anybody has looked whether it is there.
+
+Room: teardown (pure values).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...objects import Record
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An object that a record, a manifest or a reference names. The namespace may still have to be filled in."""
+
+    group: str
+    kind: str
+    name: str
+    namespace: str = ""
+    version: str = ""
+    source: str = ""
+    # Whether the source marks its objects, so that a live one without the mark is not its own any more.
+    marked: bool = True
+    # Set by sources that decide over an object themselves, such as a Landscaper policy: the reason to keep it.
+    keep: str = ""
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+@dataclass(frozen=True)
+class Search:
+    """Objects found by looking instead of by name: all of a kind, by labels."""
+
+    kind: str
+    api_version: str | None = None
+    namespace: str | None = None
+    label_selector: str = ""
+    source: str = ""
+
+
+# Is a live object still the source's own, given whether it must be marked? The reason why not, or nothing.
+OwnershipTest = Callable[[Record, bool], str]
+
+
+@dataclass
+class Membership:
+    """Everything a source knows."""
+
+    source: str
+    claims: list[Claim] = field(default_factory=list)
+    searches: list[Search] = field(default_factory=list)
+    # The source's own record (Helm's Secrets, kapp's ConfigMap …): goes last, after all else is gone.
+    records: list[Claim] = field(default_factory=list)
+    default_namespace: str = ""
+    not_ours: OwnershipTest | None = None
+    missing: str = ""  # the record itself is not there
+    warnings: list[str] = field(default_factory=list)
+
+
+def claims_in(documents: Iterator[Any], source: str, *, marked: bool = True) -> Iterator[Claim]:
+    """Claims of manifest documents; `List` kinds are opened, empty documents and nameless objects passed over."""
+    for document in documents:
+        if not isinstance(document, Mapping):
+            continue
+        if str(document.get("kind") or "").endswith("List") and isinstance(document.get("items"), list):
+            yield from claims_in(iter(document["items"]), source, marked=marked)
+            continue
+        claim = claim_of(document, source, marked=marked)
+        if claim is not None:
+            yield claim
+
+
+def claim_of(document: Mapping[str, Any], source: str, *, marked: bool = True) -> Claim | None:
+    """One object's claim. None where it cannot be named: no kind, or `generateName` only."""
+    metadata = document.get("metadata") or {}
+    kind, name = document.get("kind"), metadata.get("name")
+    if not kind or not name:
+        return None
+    group, _slash, version = str(document.get("apiVersion") or "").rpartition("/")
+    return Claim(group, str(kind), str(name), str(metadata.get("namespace") or ""), version, source, marked)

@@ -1,0 +1,185 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From claims and searches to the objects that are really there: one list a kind, never a GET an object.
+
+Room: teardown. What cannot be listed is an error: a member we could not look for must not pass for one that is gone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ...objects import ObjectRef, Record, Resource, ref_to
+from ..events import Looked, Tell
+from .claims import Claim, Membership, Search
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+    from ...kube.lists import Listing
+
+# More namespaces than this, and one list of the whole cluster is cheaper.
+_FEW_NAMESPACES = 10
+# Comes and goes by itself while others work; nobody owns it and nobody waits for it.
+TRANSIENT = frozenset(
+    {
+        ("", "events"),
+        ("events.k8s.io", "events"),
+        ("coordination.k8s.io", "leases"),
+        ("discovery.k8s.io", "endpointslices"),
+    }
+)
+
+
+@dataclass
+class Member:
+    """An object that belongs to what is being removed, and where we learned it."""
+
+    resource: Resource
+    record: Record
+    source: str
+    marked: bool = True
+    keep: str = ""
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_to(self.resource, self.record)
+
+
+@dataclass(frozen=True)
+class _Scope:
+    resource: Resource
+    namespace: str | None
+    label_selector: str
+
+
+@dataclass
+class Found:
+    """What is there of a membership. `listings` are the grounds to start watches from."""
+
+    members: list[Member] = field(default_factory=list)
+    records: list[Member] = field(default_factory=list)
+    listings: list[Listing] = field(default_factory=list)
+    absent: list[Claim] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+class Looker:
+    """Looks for things and remembers every list it made, so that nothing is listed twice."""
+
+    def __init__(self, cluster: Cluster, tell: Tell) -> None:
+        self._cluster = cluster
+        self._tell = tell
+        self._lists: dict[_Scope, list[Listing]] = {}
+        self._lock = threading.Lock()
+        self.warnings: list[str] = []
+
+    @property
+    def listings(self) -> list[Listing]:
+        return [listing for listings in self._lists.values() for listing in listings]
+
+    def find(self, membership: Membership) -> Found:
+        found = Found(warnings=list(membership.warnings))
+        wanted = self._wanted([*membership.claims, *membership.records], membership.default_namespace)
+        searches = [(search, resource) for search in membership.searches for resource in self._searched(search)]
+        scopes = [scope for (resource, claims) in wanted for scope in _scopes(resource, claims)]
+        scopes += [_Scope(resource, search.namespace, search.label_selector) for search, resource in searches]
+        self.list_all(scopes)
+        members: dict[str, Member] = {}
+        records: dict[str, Member] = {}
+        own_records = {_key(claim) for claim in membership.records}
+        for resource, claims in wanted:
+            here = self._by_place(resource, _scopes(resource, claims))
+            for claim in claims:
+                record = here.get((claim.namespace, claim.name))
+                if record is None:
+                    found.absent.append(claim)
+                    continue
+                pile = records if _key(claim) in own_records else members
+                pile.setdefault(record.uid, Member(resource, record, claim.source, claim.marked, claim.keep))
+        for search, resource in searches:
+            for listing in self._lists[_Scope(resource, search.namespace, search.label_selector)]:
+                for record in listing.records:
+                    members.setdefault(record.uid, Member(resource, record, search.source))
+        found.members = [member for uid, member in members.items() if uid not in records]
+        found.records = list(records.values())
+        found.listings = self.listings
+        found.warnings += self.warnings
+        return found
+
+    def everything(self, resource: Resource, namespace: str | None = None, label_selector: str = "") -> list[Record]:
+        """All objects of a kind, in the cluster or one namespace."""
+        scope = _Scope(resource, namespace, label_selector)
+        self.list_all([scope])
+        return [record for listing in self._lists[scope] for record in listing.records]
+
+    def resolve(self, kind: str, api_version: str | None) -> Resource | None:
+        resource, warning = self._cluster.resolve(kind, api_version)
+        if warning and warning not in self.warnings:
+            self.warnings.append(warning)
+        return resource
+
+    def list_all(self, scopes: list[_Scope]) -> None:
+        missing = [scope for scope in dict.fromkeys(scopes) if scope not in self._lists]
+        self._cluster.for_each(missing, self._list_one)
+
+    def _list_one(self, scope: _Scope) -> None:
+        selector = scope.label_selector or None
+        if scope.namespace or not scope.resource.namespaced:
+            listings = [self._cluster.list(scope.resource, scope.namespace, selector)]
+        else:
+            listings = self._cluster.list_everywhere(scope.resource, selector)
+        with self._lock:
+            self._lists[scope] = listings
+        place = f"namespace {scope.namespace}" if scope.namespace else "the cluster"
+        self._tell(Looked(scope.resource.kind, sum(len(listing.records) for listing in listings), place))
+
+    def _wanted(self, claims: list[Claim], default_namespace: str) -> list[tuple[Resource, list[Claim]]]:
+        """Claims by kind, with their namespaces filled in. Kinds that are not installed have no objects."""
+        by_kind: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+        for claim in claims:
+            by_kind[claim.group, claim.kind].append(claim)
+        wanted = []
+        for (group, kind), of_kind in by_kind.items():
+            resource = self.resolve(kind, f"{group}/{of_kind[0].version}")
+            if resource is not None:
+                wanted.append((resource, [_placed(claim, resource, default_namespace) for claim in of_kind]))
+        return wanted
+
+    def _searched(self, search: Search) -> list[Resource]:
+        if search.kind != "*":
+            resource = self.resolve(search.kind, search.api_version)
+            return [resource] if resource else []
+        return [
+            resource
+            for resource in self._cluster.deletable_kinds()
+            if (resource.group, resource.plural) not in TRANSIENT and (search.namespace is None or resource.namespaced)
+        ]
+
+    def _by_place(self, resource: Resource, scopes: list[_Scope]) -> dict[tuple[str, str], Record]:
+        return {
+            (record.namespace, record.name): record
+            for scope in scopes
+            for listing in self._lists[scope]
+            for record in listing.records
+        }
+
+
+def _placed(claim: Claim, resource: Resource, default_namespace: str) -> Claim:
+    namespace = (claim.namespace or default_namespace or "default") if resource.namespaced else ""
+    return Claim(claim.group, claim.kind, claim.name, namespace, claim.version, claim.source, claim.marked, claim.keep)
+
+
+def _key(claim: Claim) -> tuple[str, str, str, str]:
+    return claim.group, claim.kind, claim.namespace, claim.name
+
+
+def _scopes(resource: Resource, claims: list[Claim]) -> list[_Scope]:
+    namespaces = sorted({claim.namespace for claim in claims})
+    if not resource.namespaced or len(namespaces) > _FEW_NAMESPACES:
+        return [_Scope(resource, None, "")]
+    return [_Scope(resource, namespace, "") for namespace in namespaces]

@@ -1,0 +1,263 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The plan: which step takes which member, what becomes of it, in which waves, under one hash.
+
+Room: teardown. `make_plan` is pure; `gather_facts` before it is the only part that looks at the cluster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..objects import Resource
+from ..problems import Refused
+from .guards import CRD, Facts, judge
+from .matching import Matcher, fits_narrowing, is_definition
+from .members.claims import Membership
+from .members.looking import Looker, Member
+from .steps import Standard, StepRule
+from .verdicts import Fate, Verdict
+from .waves import WEBHOOKS, OrderFacts, waves_of
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+GOING = frozenset({Fate.DELETE, Fate.TERMINATING})
+RECORDS = StepRule("records", 1_000_000)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One member and what the plan says of it."""
+
+    member: Member
+    verdict: Verdict
+
+
+@dataclass
+class Step:
+    """Members that go together, in waves. `kept` are those that the step would take, but a guard objects."""
+
+    rule: StepRule
+    waves: list[list[Entry]] = field(default_factory=list)
+    kept: list[Entry] = field(default_factory=list)
+
+    @property
+    def going(self) -> list[Entry]:
+        return [entry for wave in self.waves for entry in wave]
+
+
+@dataclass
+class Plan:
+    steps: list[Step] = field(default_factory=list)
+    unmatched: list[Entry] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def going(self) -> list[Entry]:
+        return [entry for step in self.steps for entry in step.going]
+
+    @property
+    def kept(self) -> list[Entry]:
+        return [*(entry for step in self.steps for entry in step.kept), *self.unmatched]
+
+    @property
+    def hash(self) -> str:
+        """The same objects in the same order give the same hash, however they were found."""
+        rows = [
+            [
+                step.rule.name,
+                [sorted(list(entry.member.ref.as_dict().values()) for entry in wave) for wave in step.waves],
+            ]
+            for step in self.steps
+        ]
+        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+
+    def counts(self) -> Counter[str]:
+        return Counter(entry.verdict.fate.value for entry in (*self.going, *self.kept))
+
+
+@dataclass
+class Ground:
+    """Everything a plan is made of."""
+
+    members: list[Member]
+    records: list[Member]
+    facts: Facts
+    order: OrderFacts
+    matcher: Matcher
+    default_order: bool = True
+
+
+def gather_ground(
+    membership: Membership, rules: tuple[StepRule, ...], looker: Looker, cluster: Cluster, *, explicit_first: bool
+) -> Ground:
+    """Look at the cluster: members, the types the task names, whole types where it reaches beyond the members."""
+    found = looker.find(membership)
+    types = _resolve_types(rules, looker)
+    matcher = Matcher(rules, types, explicit_first)
+    members = {member.record.uid: member for member in found.members}
+    for member in _beyond(rules, types, matcher, looker):
+        members.setdefault(member.record.uid, member)
+    everyone = list(members.values())
+    return Ground(
+        members=everyone,
+        records=found.records,
+        facts=Facts(not_ours=membership.not_ours),
+        order=_order_facts(everyone, cluster),
+        matcher=matcher,
+    )
+
+
+def _resolve_types(rules: Iterable[StepRule], looker: Looker) -> dict[str, Resource | None]:
+    resolved: dict[str, Resource | None] = {}
+    for rule in rules:
+        for entry in (*rule.types, *rule.exclude):
+            api_version = None if entry.group is None else f"{entry.group}/{entry.version or ''}"
+            resolved[entry.path] = looker.resolve(entry.kind, api_version)
+    return resolved
+
+
+def _beyond(
+    rules: Iterable[StepRule], types: dict[str, Resource | None], matcher: Matcher, looker: Looker
+) -> Iterator[Member]:
+    for rule in rules:
+        for entry in rule.types:
+            resource = types[entry.path]
+            if not entry.everything or resource is None or rule.context:
+                continue
+            for record in looker.everything(resource):
+                member = Member(resource, record, f"every {resource.kind} ({entry.path})", marked=False)
+                if matcher.is_of(entry, member) and fits_narrowing(rule.narrowing, member):
+                    yield member
+
+
+def _order_facts(members: Sequence[Member], cluster: Cluster) -> OrderFacts:
+    """Whole definitions and webhook configurations, only of those kinds and only when there are members to order."""
+    definitions = cluster.definitions() if any(map(_may_be_custom, members)) else []
+    return OrderFacts(
+        custom_kinds=frozenset(_defined(item) for item in definitions),
+        webhook_backends=_webhook_backends(members, cluster),
+        conversion_backends={
+            _defined(item): service for item in definitions if (service := _conversion_service(item)) is not None
+        },
+    )
+
+
+def _may_be_custom(member: Member) -> bool:
+    return "." in member.resource.group
+
+
+def _defined(item: dict[str, Any]) -> tuple[str, str]:
+    spec = item.get("spec") or {}
+    return spec.get("group") or "", (spec.get("names") or {}).get("plural") or ""
+
+
+def _conversion_service(item: dict[str, Any]) -> tuple[str, str] | None:
+    conversion = (item.get("spec") or {}).get("conversion") or {}
+    return _service((conversion.get("webhook") or {}).get("clientConfig") or {})
+
+
+def _service(client_config: dict[str, Any]) -> tuple[str, str] | None:
+    service = client_config.get("service") or {}
+    return (service["namespace"], service["name"]) if service.get("name") else None
+
+
+def _webhook_backends(members: Sequence[Member], cluster: Cluster) -> dict[str, frozenset[tuple[str, str]]]:
+    uids = {member.record.uid for member in members if member.resource.group == WEBHOOKS}
+    kinds = {member.resource for member in members if member.record.uid in uids}
+    backends: dict[str, frozenset[tuple[str, str]]] = {}
+    for resource in sorted(kinds, key=lambda kind: kind.plural):
+        for item in cluster.list_whole(resource):
+            uid = item["metadata"]["uid"]
+            services = (_service(hook.get("clientConfig") or {}) for hook in item.get("webhooks") or ())
+            if uid in uids:
+                backends[uid] = frozenset(service for service in services if service)
+    return backends
+
+
+def make_plan(ground: Ground) -> Plan:
+    """Pure: every member gets its step and its verdict; the records of the source go last."""
+    plan = Plan()
+    taken: list[list[Entry]] = [[] for _rule in ground.matcher.rules]
+    for member in ground.members:
+        verdict = judge(member, ground.facts)
+        place = ground.matcher.step_of(member)
+        if place is None:
+            why = verdict if verdict.fate not in GOING else Verdict(Fate.UNMATCHED, "no step takes it")
+            plan.unmatched.append(Entry(member, why))
+        else:
+            taken[place].append(Entry(member, verdict))
+    for rule, entries in zip(ground.matcher.rules, taken, strict=True):
+        plan.steps.append(_step(rule, entries, ground.order, plan.warnings))
+    if ground.default_order:
+        _webhooks_first(plan)
+    if ground.records:
+        entries = [Entry(member, judge(member, Facts(keep_markers=False))) for member in ground.records]
+        plan.steps.append(_step(RECORDS, entries, OrderFacts(), plan.warnings))
+    return plan
+
+
+def _step(rule: StepRule, entries: list[Entry], order: OrderFacts, warnings: list[str]) -> Step:
+    going = {entry.member.record.uid: entry for entry in entries if entry.verdict.fate in GOING}
+    waves, dropped = waves_of([entry.member for entry in going.values()], order)
+    warnings.extend(f"{rule.name}: {text}" for text in dropped)
+    return Step(
+        rule,
+        [[going[member.record.uid] for member in wave] for wave in waves],
+        [entry for entry in entries if entry.verdict.fate not in GOING],
+    )
+
+
+def _webhooks_first(plan: Plan) -> None:
+    """Without an order of the task's own: admission webhooks go before the backends that step 1 takes away."""
+    for step in plan.steps:
+        if step.rule.standard is not Standard.CLUSTER_SCOPED:
+            continue
+        early = [entry for entry in step.going if entry.member.resource.group == WEBHOOKS]
+        if early:
+            uids = {entry.member.record.uid for entry in early}
+            waves = [[entry for entry in wave if entry.member.record.uid not in uids] for wave in step.waves]
+            step.waves = [wave for wave in waves if wave]
+            plan.steps.insert(0, Step(StepRule("webhook configurations", 0), [early]))
+            return
+
+
+def foreign_instances(ground: Ground, plan: Plan, looker: Looker) -> dict[str, int]:
+    """Definition → how many objects of its kind the plan does not delete. They would go with it, silently."""
+    going = {entry.member.record.uid for entry in plan.going}
+    foreign: dict[str, int] = {}
+    for entry in plan.going:
+        if not is_definition(entry.member):
+            continue
+        plural, _dot, group = entry.member.record.name.partition(".")
+        resource = looker.resolve(plural, f"{group}/")
+        if resource is None:
+            continue  # not served any more: the API server is already taking it apart
+        count = sum(record.uid not in going for record in looker.everything(resource))
+        if count:
+            foreign[entry.member.record.name] = count
+    return foreign
+
+
+def refuse_foreign_instances(foreign: dict[str, int]) -> None:
+    if not foreign:
+        return
+    name, count = next(iter(foreign.items()))
+    more = f" (and {len(foreign) - 1} more definitions)" if len(foreign) > 1 else ""
+    raise Refused(
+        "delete",
+        which=f"CustomResourceDefinition {name}{more}",
+        why=f"{count} objects of its kind are not in this plan and would go with it",
+        next_step="put them into an earlier step, or set foreign_instances to cascade or keep; nothing was changed",
+    )
+
+
+__all__ = ["CRD", "Entry", "Ground", "Plan", "Step", "foreign_instances", "gather_ground", "make_plan"]

@@ -1,0 +1,185 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Order inside a step: who must be gone before whom, as edges, and the waves that follow from them.
+
+Room: teardown (pure). Required edges come from Kubernetes itself or were declared by the owner; a circle of them is an
+error. Optional ones are good manners; a set of them that would close a cycle is dropped and named.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..problems import BadOption
+from .guards import CRD
+from .members.looking import Member
+
+DEPENDS_ON = "config.kubernetes.io/depends-on"
+WORKLOADS = frozenset(
+    {("apps", "deployments"), ("apps", "statefulsets"), ("apps", "daemonsets"), ("apps", "replicasets"), ("", "pods")}
+)
+WEBHOOKS = "admissionregistration.k8s.io"
+
+# (earlier, later): node keys. A member's node is its uid; other hashables are meeting points that save edges.
+Edge = tuple[Hashable, Hashable]
+
+
+@dataclass(frozen=True)
+class EdgeRule:
+    name: str
+    edges: Callable[[Sequence[Member], OrderFacts], Iterable[Edge]]
+    required: bool = False
+
+
+@dataclass
+class OrderFacts:
+    """What edges are made of, besides the members themselves."""
+
+    # (group, plural) of kinds that custom resource definitions make.
+    custom_kinds: frozenset[tuple[str, str]] = frozenset()
+    # uid of a webhook configuration → (namespace, name) of the Services it calls.
+    webhook_backends: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    # (group, plural) → the Service that converts between its versions.
+    conversion_backends: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+
+
+def custom_resource_before_its_definition(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    definitions = {member.record.name: member.record.uid for member in members if _type(member) == CRD}
+    for member in members:
+        uid = definitions.get(member.resource.qualified)
+        if uid:
+            yield member.record.uid, uid
+
+
+def content_before_its_namespace(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    namespaces = {member.record.name: member.record.uid for member in members if _type(member) == ("", "namespaces")}
+    for member in members:
+        uid = namespaces.get(member.record.namespace)
+        if uid:
+            yield member.record.uid, uid
+
+
+def declared_depends_on(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    """`depends-on` names what must be there first; on the way out the dependent goes first."""
+    by_path = {_depends_path(member): member.record.uid for member in members}
+    for member in members:
+        for path in member.record.annotations.get(DEPENDS_ON, "").split(","):
+            uid = by_path.get(path.strip())
+            if uid:
+                yield member.record.uid, uid
+
+
+def webhook_configuration_before_its_backend(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    """Without its backend a webhook refuses every later write, our own finalizer patches among them."""
+    for member in members:
+        for service in facts.webhook_backends.get(member.record.uid, ()):
+            yield from ((member.record.uid, backend) for backend in _backends(members, service))
+
+
+def converted_resources_before_the_converter(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    """Without its conversion webhook a kind can be neither listed nor deleted."""
+    for member in members:
+        service = facts.conversion_backends.get(_type(member))
+        if service:
+            meeting = ("converter", service)
+            yield member.record.uid, meeting
+    for service in set(facts.conversion_backends.values()):
+        yield from ((("converter", service), backend) for backend in _backends(members, service))
+
+
+def custom_resources_before_everything_else(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    """The controller that finalizes them is most likely among the rest."""
+    for member in members:
+        if _type(member) in facts.custom_kinds:
+            yield member.record.uid, "custom resources are gone"
+        elif _type(member) != CRD:
+            yield "custom resources are gone", member.record.uid
+
+
+EDGE_RULES = (
+    EdgeRule("a custom resource before its definition", custom_resource_before_its_definition, required=True),
+    EdgeRule("content before its namespace", content_before_its_namespace, required=True),
+    EdgeRule(f"annotation {DEPENDS_ON}", declared_depends_on, required=True),
+    EdgeRule("converted resources before the converter", converted_resources_before_the_converter),
+    EdgeRule("webhook configurations before their backends", webhook_configuration_before_its_backend),
+    EdgeRule("custom resources before their operator", custom_resources_before_everything_else),
+)
+
+
+def waves_of(
+    members: Sequence[Member], facts: OrderFacts, rules: Sequence[EdgeRule] = EDGE_RULES
+) -> tuple[list[list[Member]], list[str]]:
+    """Members in waves, each to be gone before the next, and what had to be dropped."""
+    edges: set[Edge] = set()
+    dropped: list[str] = []
+    for rule in rules:
+        more = {edge for edge in rule.edges(members, facts) if edge[0] != edge[1]}
+        if not more - edges:
+            continue
+        if _levels(members, edges | more) is None:
+            if rule.required:
+                raise BadOption(
+                    "the order contradicts itself",
+                    why=f"{rule.name} closes a circle among {_named(members)}",
+                    next_step="put these objects into steps of their own",
+                )
+            dropped.append(f"{rule.name}: would close a circle, left out")
+            continue
+        edges |= more
+    levels = _levels(members, edges) or {}
+    waves: dict[int, list[Member]] = defaultdict(list)
+    for member in members:
+        waves[levels.get(member.record.uid, 0)].append(member)
+    return [waves[level] for level in sorted(waves)], dropped
+
+
+def _levels(members: Sequence[Member], edges: set[Edge]) -> dict[Hashable, int] | None:
+    """How many barriers lie before each node; None if there is a circle. Meeting points cost no barrier."""
+    later: dict[Hashable, list[Hashable]] = defaultdict(list)
+    waiting: dict[Hashable, int] = defaultdict(int)
+    for before, after in edges:
+        later[before].append(after)
+        waiting[after] += 1
+    real = {member.record.uid for member in members}
+    nodes = real | set(later) | set(waiting)
+    free = [node for node in nodes if not waiting[node]]
+    levels: dict[Hashable, int] = dict.fromkeys(free, 0)
+    done = 0
+    while free:
+        node = free.pop()
+        done += 1
+        for after in later[node]:
+            levels[after] = max(levels.get(after, 0), levels[node] + (node in real))
+            waiting[after] -= 1
+            if not waiting[after]:
+                free.append(after)
+    return levels if done == len(nodes) else None
+
+
+def _type(member: Member) -> tuple[str, str]:
+    return member.resource.group, member.resource.plural
+
+
+def _backends(members: Sequence[Member], service: tuple[str, str]) -> Iterable[str]:
+    """A Service, and the workloads beside it: which of them it selects is not in their metadata."""
+    for member in members:
+        if member.record.namespace != service[0]:
+            continue
+        if _type(member) in WORKLOADS or (_type(member) == ("", "services") and member.record.name == service[1]):
+            yield member.record.uid
+
+
+def _depends_path(member: Member) -> str:
+    resource, record = member.resource, member.record
+    if record.namespace:
+        return f"{resource.group}/namespaces/{record.namespace}/{resource.kind}/{record.name}"
+    return f"{resource.group}/{resource.kind}/{record.name}"
+
+
+def _named(members: Sequence[Member]) -> str:
+    shown = ", ".join(str(member.ref) for member in members[:3])
+    return f"{shown} and {len(members) - 3} more" if len(members) > 3 else shown

@@ -1,0 +1,96 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check mode changes nothing, proven by the API server's own audit log. For every module: a new one is one more row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from ansible_collections.sunset.kube.plugins.module_utils.front import Job
+from ansible_collections.sunset.kube.plugins.module_utils.jobs import finalizer
+from integration.running import run_job, run_playbook
+from integration.stage import CLEANUP, FOREIGN, Body, Stage, widget
+from lab.audit import AuditEvent, AuditTrail
+from lab.fixtures import AsUser
+
+# All rights: what is not written is not written because we do not, not because we may not.
+EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One module, and how to prepare a case in which a real run would change something."""
+
+    job: Job
+    prepare: Callable[[Stage], tuple[dict[str, Any], list[Body]]]  # options, and objects that must stay as they are
+
+    @property
+    def name(self) -> str:
+        return self.job.name
+
+
+def hanging_widgets(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
+    namespace = stage.another_namespace()  # of its own: the rows share one playbook below
+    things = stage.hang(widget("a", namespace, CLEANUP), widget("b", namespace, CLEANUP, FOREIGN))
+    return {"kind": "Widget", "finalizers": [CLEANUP], "namespace": namespace}, things
+
+
+ROWS = [Row(finalizer.JOB, hanging_widgets)]
+rows = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+
+
+def no_write(events: list[AuditEvent]) -> bool:
+    """Not one request that was meant to change something; dry runs and access reviews are none."""
+    return [event for event in events if event.mutating] == []
+
+
+@rows
+def test_in_check_mode_the_engine_sends_dry_runs_only(
+    row: Row, stage: Stage, as_user: AsUser, audit: AuditTrail
+) -> None:
+    user = as_user(f"checks-{row.name}", EVERYTHING)
+    options, things = row.prepare(stage)
+    before = stage.versions(things)
+    result = run_job(row.job, options, user.kubeconfig, check_mode=True)
+    assert result["changed"] is True, "the case is too easy: a real run would change nothing either"
+    events = audit.events(user.name)
+    assert no_write(events)
+    assert any(event.dry_run for event in events), "the server was to try every write"
+    assert stage.versions(things) == before
+
+
+@pytest.mark.parametrize("connection", ["local", "elsewhere"])
+def test_in_check_mode_a_playbook_sends_dry_runs_only(
+    connection: str, stage: Stage, as_user: AsUser, audit: AuditTrail
+) -> None:
+    """All modules in one playbook, once in the controller's process and once shipped."""
+    user = as_user("checks-playbooks", EVERYTHING)
+    prepared = [row.prepare(stage) for row in ROWS]
+    things = [thing for _, objects in prepared for thing in objects]
+    before = stage.versions(things)
+    tasks = [
+        {f"sunset.kube.{row.name}": options, "connection": connection}
+        for row, (options, _) in zip(ROWS, prepared, strict=True)
+    ]
+    run = run_playbook(tasks, user.kubeconfig, check=True)
+    assert run.rc == 0, run.stdout
+    assert [result["changed"] for result in run.results] == [True] * len(ROWS)
+    assert no_write(audit.events(user.name))
+    assert stage.versions(things) == before
+
+
+@rows
+def test_the_same_case_without_check_mode_does_write(
+    row: Row, stage: Stage, as_user: AsUser, audit: AuditTrail
+) -> None:
+    """Or the tests above would prove nothing."""
+    user = as_user(f"writes-{row.name}", EVERYTHING)
+    options, _ = row.prepare(stage)
+    result = run_job(row.job, options, user.kubeconfig)
+    assert result["changed"] is True
+    assert not no_write(audit.events(user.name))

@@ -1,0 +1,16 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Settings for every unit test: the same examples on every run, unless somebody asks for new ones.
+
+New examples: pytest tests/unit --hypothesis-profile=explore
+"""
+
+from __future__ import annotations
+
+import hypothesis
+
+hypothesis.settings.register_profile("steady", derandomize=True, database=None, deadline=None, max_examples=60)
+hypothesis.settings.register_profile("explore", database=None, deadline=None, max_examples=1000)
+hypothesis.settings.load_profile("steady")

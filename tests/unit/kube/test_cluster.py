@@ -1,0 +1,219 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The API server as the other rooms use it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline
+from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
+from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing, Scope
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Record
+from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem, Refused
+from ansible_collections.sunset.kube.tests.unit.fakes import (
+    DOMAINS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    FakeClock,
+    FakeServer,
+    Script,
+    answer,
+    cluster_on,
+    refusal,
+)
+
+EVERYWHERE = "/apis/ingress.example.com/v1/domains"
+SHOP = "/apis/ingress.example.com/v1/namespaces/shop/domains"
+FORBIDDEN = refusal(403, "Forbidden", "no")
+REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+YES, NO = ({"status": {"allowed": allowed}} for allowed in (True, False))
+
+
+def test_the_catalogue_is_read_once_until_it_is_forgotten() -> None:
+    server = FakeServer()
+    cluster = cluster_on(server)
+    for _time in range(3):
+        assert cluster.resolve("dom") == (DOMAINS, "")
+    assert len(server.asked) == 2
+    cluster.forget_catalogue()
+    cluster.resolve("dom")
+    assert len(server.asked) == 4
+
+
+def two_namespaces() -> FakeServer:
+    server = FakeServer()
+    for namespace in ("shop", "bank"):
+        server.add(NAMESPACES, namespace)
+        server.add(DOMAINS, f"web-{namespace}", namespace)
+    return server
+
+
+def names(listings: list[Listing]) -> list[str]:
+    return [record.place for listing in listings for record in listing.records]
+
+
+def test_one_list_is_enough_where_the_whole_cluster_may_be_listed() -> None:
+    server = two_namespaces()
+    assert names(cluster_on(server).list_everywhere(DOMAINS)) == ["bank/web-bank", "shop/web-shop"]
+    assert len(server.asked) == 1
+
+
+def test_where_only_namespaces_may_be_listed_each_one_is() -> None:
+    server = two_namespaces()
+    server.refuse("GET", EVERYWHERE, FORBIDDEN)
+    assert names(cluster_on(server).list_everywhere(DOMAINS)) == ["bank/web-bank", "shop/web-shop"]
+
+
+def test_a_namespace_that_stays_closed_is_named_and_nothing_returned() -> None:
+    server = two_namespaces()
+    server.refuse("GET", EVERYWHERE, FORBIDDEN)
+    server.refuse("GET", SHOP, FORBIDDEN)
+    with pytest.raises(ApiError) as refused:
+        cluster_on(server).list_everywhere(DOMAINS)
+    assert refused.value.which == "domains.ingress.example.com in namespace shop"
+
+
+def test_where_namespaces_may_not_be_listed_either_the_first_refusal_is_told() -> None:
+    server = two_namespaces()
+    server.refuse("GET", EVERYWHERE, FORBIDDEN)
+    server.refuse("GET", "/api/v1/namespaces", FORBIDDEN)
+    with pytest.raises(ApiError) as refused:
+        cluster_on(server).list_everywhere(DOMAINS)
+    assert refused.value.which == "domains.ingress.example.com"
+
+
+@pytest.mark.parametrize(
+    ("resource", "reply"), [(NODES, FORBIDDEN), (DOMAINS, refusal(404, "NotFound"))], ids=["cluster-scoped", "not found"]
+)
+def test_other_refusals_are_not_worked_around(resource: Any, reply: Any) -> None:
+    with pytest.raises(ApiError):
+        cluster_on(Script(reply)).list_everywhere(resource)
+
+
+# -- rights ------------------------------------------------------------------------------------------------------------
+
+
+def reviews(*answers: Any) -> Script:
+    return Script(*(answer(201, body) for body in answers))
+
+
+def test_a_right_everywhere_is_asked_for_once() -> None:
+    script = reviews(YES)
+    cluster_on(script).require("patch", DOMAINS, ["shop", "bank"])
+    assert len(script.asked) == 1
+
+
+def test_a_right_in_each_namespace_is_enough() -> None:
+    script = reviews(NO, YES, YES)
+    cluster_on(script).require("patch", DOMAINS, ["shop", "bank"])
+    asked = [asked.json()["spec"]["resourceAttributes"]["namespace"] for asked in script.asked]
+    assert asked == ["", "shop", "bank"]
+
+
+def test_a_missing_right_is_refused_before_anything_is_written() -> None:
+    with pytest.raises(Refused) as refused:
+        cluster_on(reviews(NO, YES, NO)).require("patch", DOMAINS, ["shop", "bank"])
+    assert str(refused.value) == (
+        "not allowed to patch domains.ingress.example.com in namespace bank: "
+        "the API server says no to this user at http://api.example.com:6443. "
+        "Next: ask for these rights, or run as a user who has them; nothing was changed."
+    )
+
+
+def test_a_missing_right_to_a_cluster_scoped_kind_is_refused() -> None:
+    with pytest.raises(Refused, match="not allowed to patch nodes: "):
+        cluster_on(reviews(NO)).require("patch", NODES, [""])
+
+
+def test_many_missing_rights_are_shortened() -> None:
+    with pytest.raises(Refused, match=r"in namespace n4 and 2 more: "):
+        cluster_on(reviews(*[NO] * 8)).require("patch", PODS, [f"n{number}" for number in range(7)])
+
+
+# -- following ---------------------------------------------------------------------------------------------------------
+
+
+class Seen:
+    """A listener that ends its test's wait with the first thing it sees."""
+
+    def __init__(self) -> None:
+        self.vanished_uids: list[str] = []
+
+    def changed(self, scope: Scope, record: Record) -> None: ...
+    def listed(self, listing: Listing) -> None: ...
+    def blinded(self, scope: Scope, problem: Problem) -> None: ...
+    def vanished(self, scope: Scope, record: Record) -> None:
+        self.vanished_uids.append(record.uid)
+
+
+def watches(server: FakeServer) -> list[str]:
+    return sorted(asked.path + str(asked.query.get("labelSelector", "")) for asked in server.asked if "watch" in asked.query)
+
+
+def test_each_scope_is_followed_once_and_without_its_selector() -> None:
+    # With a selector, an object whose labels change would look exactly like a deleted one.
+    server = two_namespaces()
+    cluster = cluster_on(server)
+    listings = [
+        cluster.list(DOMAINS, "shop", "app=shop"),
+        cluster.list(DOMAINS, "shop"),
+        cluster.list(DOMAINS, "bank"),
+        cluster.list(NODES),
+    ]
+    wanted = {"/api/v1/nodes", SHOP, SHOP.replace("shop", "bank")}
+    with cluster.following(listings, Seen()), server._moved:
+        assert server._moved.wait_for(lambda: set(watches(server)) == wanted, 10)
+    assert watches(server) == sorted(wanted)
+
+
+def test_the_followers_end_with_the_block() -> None:
+    server = two_namespaces()
+    cluster = cluster_on(server)
+    before = threading.active_count()
+    with cluster.following([cluster.list(DOMAINS)], Seen()):
+        pass
+    assert threading.active_count() == before
+
+
+# -- the rest ----------------------------------------------------------------------------------------------------------
+
+
+def test_requests_are_told_by_verb_with_all_verbs_and_the_throttled_seconds() -> None:
+    clock = FakeClock()
+    cluster = cluster_on(Script(answer(429, retry_after="2"), answer(200, {"items": []})), clock)
+    cluster.list(PODS)
+    assert cluster.requests() == {
+        "list": 2,
+        "watch": 0,
+        "get": 0,
+        "delete": 0,
+        "patch": 0,
+        "post": 0,
+        "throttled_seconds": 2.0,
+    }
+
+
+def test_a_deadline_limits_every_request() -> None:
+    clock = FakeClock()
+    cluster = cluster_on(Script(refusal(503, "ServiceUnavailable")), clock)
+    cluster.limit_to(Deadline(clock, 0.05))
+    with pytest.raises(ApiError):
+        cluster.list(PODS)
+    assert clock.slept == []
+
+
+def test_closing_ends_workers_and_connections() -> None:
+    server = FakeServer()
+    cluster = cluster_on(server)
+    cluster.for_each(range(3), lambda item: cluster.list(PODS))
+    threads, connections = list(cluster._workers._threads), list(cluster._transport._open)
+    cluster.close()
+    assert [thread.is_alive() for thread in threads] == [False] * 3
+    assert all(connection.closed for connection in connections)  # type: ignore[attr-defined]
