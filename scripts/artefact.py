@@ -56,7 +56,7 @@ def build() -> Path:
         stamp = WORK / "build.stamp"
         inputs = fingerprint()
         if stamp.exists() and stamp.read_text() == inputs and tarball().exists() and INSTALLED.exists():
-            print(f"build: {tarball().relative_to(ROOT)} is up to date", flush=True)
+            environments.say(f"build: {tarball().relative_to(ROOT)} is up to date")
             return tarball()
         started = time.monotonic()
         stamp.unlink(missing_ok=True)
@@ -64,9 +64,8 @@ def build() -> Path:
         galaxy("build", "--force", "--output-path", str(ROOT / "dist"))
         install()
         stamp.write_text(inputs)
-        print(
-            f"build: {tarball().relative_to(ROOT)} made and installed, {time.monotonic() - started:.1f} s", flush=True
-        )
+        seconds = time.monotonic() - started
+        environments.say(f"build: {tarball().relative_to(ROOT)} made and installed, {seconds:.1f} s")
     return tarball()
 
 

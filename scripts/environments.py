@@ -84,6 +84,7 @@ def run(*command: str) -> None:
 
 
 def say(text: str) -> None:
+    """To stderr: stdout belongs to the command that is run afterwards."""
     print(text, file=sys.stderr, flush=True)
 
 

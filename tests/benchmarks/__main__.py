@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.contenders import DELETE, FINALIZE
 from benchmarks.ground import fresh_ground
 from benchmarks.kinds import KINDS
-from benchmarks.measuring import say
+from benchmarks.measuring import be_patient, say
 from benchmarks.memory import plan_memory
 from benchmarks.races import run_scenario
 from benchmarks.report import Results, markdown
@@ -29,6 +29,7 @@ SCENARIOS = (DELETE, FINALIZE, TRANSPORT, MEMORY)
 
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
+    be_patient(options.patience)
     began = time.monotonic()
     say("about a quarter of an hour on two processors that have nothing else to do" if _is_whole(options) else "a part")
     text = markdown(_measured(options))
@@ -79,6 +80,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--scenario", nargs="+", choices=SCENARIOS, default=list(SCENARIOS), help="only these")
     parser.add_argument("--kind", nargs="+", choices=KINDS, default=list(KINDS), help="only these kinds")
     parser.add_argument("--memory", action="store_const", const=[MEMORY], dest="scenario", help="--scenario memory")
+    parser.add_argument("--patience", type=float, default=300.0, metavar="S", help="wait so long for a calm machine")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write there, even if only a part was measured")
     options = parser.parse_args(arguments)
     options.sizes = sorted(set(options.sizes))

@@ -30,9 +30,20 @@ class Bystanders:
         return min(1.0, max(0.0, others / possible))
 
 
+def wait_for_calm(share: float, patience: float) -> float:
+    """Return when the machine is calm for a moment, or when the patience is over. Tells how long that took."""
+    began = time.monotonic()
+    while time.monotonic() - began < patience:
+        moment = Bystanders(())
+        time.sleep(1.0)
+        if moment.share(0.0) <= share:
+            break
+    return time.monotonic() - began
+
+
 def _busy_seconds() -> float:
     """All processor time of this machine that was not idle; what the host took away from it (steal) counts."""
-    user, nice, system, _idle, _iowait, irq, softirq, steal, *_ = map(int, _words(Path("/proc/stat"), 1))
+    user, nice, system, _idle, _iowait, irq, softirq, steal, *_ = map(int, _first_line(Path("/proc/stat"))[1:])
     return (user + nice + system + irq + softirq + steal) / TICKS
 
 
@@ -45,6 +56,6 @@ def _seconds_of(pids: Iterable[int]) -> float:
     return total / TICKS
 
 
-def _words(file: Path, skip: int) -> list[str]:
+def _first_line(file: Path) -> list[str]:
     with file.open() as lines:
-        return lines.readline().split()[skip:]
+        return lines.readline().split()

@@ -65,8 +65,7 @@ class HttpClientWire:
         self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float
     ) -> http.client.HTTPResponse:
         if self._connection.sock is None:
-            self._connection.connect()
-            self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._connection.connect()  # sets TCP_NODELAY by itself
         self._connection.sock.settimeout(timeout)
         try:
             self._connection.request(method, self._base + target, body or None, {**self._greeting, **headers})

@@ -20,6 +20,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline,
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
 from ansible_collections.sunset.kube.plugins.module_utils.kube.configuration import ConnectionOptions, load_endpoint
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
+from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing
 from ansible_collections.sunset.kube.plugins.module_utils.kube.transport import Transport
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Refused
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.departure import (
@@ -58,7 +59,7 @@ class _ClusterOnHttpClient(Cluster):
 
 
 def main() -> None:
-    options = _options()
+    options = parse()
     run = Run(options)
     began = time.perf_counter()
     done = ACTIONS[options.action](run)
@@ -96,10 +97,9 @@ def plan_delete(run: Run) -> int:
 
 def plan_finalizer(run: Run) -> int:
     """Everything before the first write: a plan that is too big for `max_objects` ends there."""
+    asked = _finalizer_options(run, max_objects=1)
     try:
-        remove_named_finalizers(
-            _finalizer_options(run, max_objects=1), run.cluster, run.clock, run.stop, _nobody_listens
-        )
+        remove_named_finalizers(asked, run.cluster, run.clock, run.stop, _nobody_listens)
     except Refused as refusal:
         return int(refusal.why.split()[0])
     raise RuntimeError("the plan was not refused")
@@ -113,7 +113,7 @@ ACTIONS = {
 }
 
 
-def _leavers(run: Run):
+def _leavers(run: Run) -> tuple[Listing, list[Leaver]]:
     resource, _warning = run.cluster.resolve(run.options.kind, run.options.api_version)
     assert resource is not None
     listing = run.cluster.list(resource, run.options.namespace)
@@ -142,7 +142,7 @@ def peak_mib() -> float:
     return int(found[1]) / 1024
 
 
-def _options() -> argparse.Namespace:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kubeconfig", required=True)
     parser.add_argument("--kind", required=True)
@@ -152,7 +152,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--finalizer", default="")
     parser.add_argument("--parallel", type=int, default=16)
     parser.add_argument("--wire", choices=("ours", "http.client"), default="ours")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

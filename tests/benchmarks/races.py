@@ -76,7 +76,6 @@ def _sweep(ground: Ground, scenario: Scenario, size: int) -> None:
     rivals = {workers: contenders.limit(workers) for workers in contenders.SWEEP}
     found = side_by_side(ground, job, list(rivals.values()), SWEEP_ROUNDS)
     scenario.sweep = {workers: found[contender.name] for workers, contender in rivals.items()}
-    scenario.best = min(
-        scenario.sweep, key=lambda workers: statistics.median(m.seconds for m in scenario.sweep[workers])
-    )
+    typical = {workers: statistics.median(m.seconds for m in some) for workers, some in scenario.sweep.items()}
+    scenario.best = min(typical, key=lambda workers: typical[workers])
     say(f"{job.title}: the limit is fastest with {scenario.best} workers")

@@ -95,6 +95,11 @@ class Play:
     process: subprocess.Popen[str]
     directory: Path
 
+    def processes(self) -> list[int]:
+        """Its processes that still run, orphans too: all of them have our directory in their environment."""
+        mark = f"ANSIBLE_HOME={self.directory}/".encode()
+        return [int(place.name) for place in Path("/proc").glob("[0-9]*") if mark in _environment(place)]
+
     def finish(self, timeout: float = PATIENCE) -> PlayRun:
         stdout, _ = self.process.communicate(timeout=timeout)
         recorded = self.directory / "results.jsonl"
@@ -184,6 +189,12 @@ def module_process(name: str, params: Mapping[str, Any], kubeconfig: Path) -> It
             if process.poll() is None:
                 process.kill()
             process.communicate()
+
+
+def _environment(process: Path) -> bytes:
+    with contextlib.suppress(OSError):  # it ended meanwhile, or belongs to somebody else
+        return (process / "environ").read_bytes()
+    return b""
 
 
 def _program(name: str) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.departure imp
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Progress
 from integration.connect_proxy import ConnectProxy
 from integration.running import open_cluster
-from integration.stage import CLEANUP, CRDS, Body, Stage, body, config_map, crd, widget
+from integration.stage import CLEANUP, CRDS, FOREIGN, Body, Stage, body, config_map, crd, widget
 from lab.audit import AuditTrail
 from lab.components import APISERVER
 from lab.controlplane import ControlPlane
@@ -129,16 +129,18 @@ def test_objects_whose_finalizers_go_later_are_waited_for(
 
 
 def test_what_is_still_there_at_the_deadline_is_a_survivor_with_its_newest_finalizers(
-    stage: Stage, plane: ControlPlane, held: list[Body]
+    stage: Stage, plane: ControlPlane
 ) -> None:
-    more = [{"op": "replace", "path": "/metadata/finalizers", "value": [CLEANUP]}]
-    stage.api.patch(stage.api.path_of(held[0]), [*more, {"op": "add", "path": "/metadata/labels", "value": {"a": "b"}}])
+    [thing] = stage.put(widget("slow", stage.namespace, CLEANUP, FOREIGN))
+    remove = [{"op": "remove", "path": "/metadata/finalizers/0"}]
+    hook = while_waiting(lambda: stage.api.patch(stage.api.path_of(thing), remove))
     with open_cluster(plane.admin.kubeconfig) as cluster:
-        outcome = depart(cluster, listing_of(cluster, stage), seconds=1)
+        outcome = depart(cluster, listing_of(cluster, stage), on_event=hook, seconds=1.5)
     assert outcome.gone == 0
-    assert len(outcome.survivors) == 6
-    assert all(leaver.record.terminating for leaver in outcome.survivors)
-    assert {leaver.record.finalizers for leaver in outcome.survivors} == {(CLEANUP,)}
+    [survivor] = outcome.survivors
+    assert survivor.record.uid == thing["metadata"]["uid"]
+    assert survivor.record.terminating
+    assert survivor.record.finalizers == (FOREIGN,)
 
 
 def test_a_wish_to_stop_ends_the_wait_with_the_survivors(stage: Stage, plane: ControlPlane, held: list[Body]) -> None:
@@ -397,19 +399,19 @@ def test_watches_go_through_a_proxy_too_and_end_with_the_run(
 
 
 def test_a_quiet_watch_through_a_proxy_is_no_outage(
-    stage: Stage, plane: ControlPlane, as_user: AsUser, tmp_path: Path
+    stage: Stage, plane: ControlPlane, as_user: AsUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an outage a 403 is doubted; where nothing was wrong it has to be final at once."""
     rules = [{"apiGroups": ["*"], "resources": ["widgets"], "verbs": ["list", "watch"]}]
     user = as_user("office", rules)
-    nobody = threading.Event()
+    monkeypatch.setattr(watches, "_QUIET", 0.1)
     with ConnectProxy() as proxy:
         kubeconfig = behind_proxy(plane, user.kubeconfig, tmp_path / "config", proxy)
         with open_cluster(kubeconfig) as cluster:
             widgets = kind(cluster, "Widget")
             cluster.limit_to(Deadline(RealClock(), 4))
             with cluster.following([cluster.list(widgets, stage.namespace)], Bystander()):
-                nobody.wait(1.5)  # longer than the reader's patience: there is no event that silence could send
+                time.sleep(0.5)  # it is about silence, and silence sends no event
                 before = cluster.requests()["get"]
                 with pytest.raises(ApiError, match="403"):
                     cluster.read(widgets, stage.namespace, "anything")

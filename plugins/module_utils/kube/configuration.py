@@ -115,13 +115,14 @@ def _from_sources(options: ConnectionOptions, environ: Mapping[str, str], direct
 def _from_kubeconfig(kubeconfig: str | Mapping[str, Any], context: str | None, directory: str) -> _Found:
     chosen = choose(kubeconfig, context)
     cluster, user = chosen.cluster, chosen.user
+    groups = user.get("as-groups") or ()
     found = _Found(
-        host=cluster["server"],
+        host=str(cluster["server"]),
         verify=not cluster.get("insecure-skip-tls-verify"),
-        server_name=cluster.get("tls-server-name") or None,
-        proxy=cluster.get("proxy-url") or None,
-        impersonate_user=user.get("as") or None,
-        impersonate_groups=tuple(user.get("as-groups") or ()),
+        server_name=_optional(cluster.get("tls-server-name")),
+        proxy=_optional(cluster.get("proxy-url")),
+        impersonate_user=_optional(user.get("as")),
+        impersonate_groups=tuple(map(str, groups)) if isinstance(groups, (list, tuple)) else (str(groups),),
         origin=f"context {chosen.context} of {chosen.where}",
     )
     try:
@@ -129,14 +130,24 @@ def _from_kubeconfig(kubeconfig: str | Mapping[str, Any], context: str | None, d
         found.cert_file = _file(user, "client-certificate", directory)
         found.key_file = _file(user, "client-key", directory)
         found.authorization = _authorization(user)
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, TypeError) as problem:
         raise BadOption(chosen.where, why=str(problem), next_step="check it with kubectl config view") from problem
+    if ignored := sorted(key for key in _NOT_SENT if user.get(key)):
+        raise BadOption(chosen.where, why=f"{', '.join(ignored)} is not supported", next_step="use as and as-groups")
+    if found.impersonate_groups and not found.impersonate_user:
+        raise BadOption(chosen.where, why="it has as-groups without as", next_step="name the user in as")
     if not found.authorization and not found.cert_file and user.keys() & _PLUGINS:
         _log_in(chosen, found, directory)
     return found
 
 
 _PLUGINS = {"exec", "auth-provider"}
+# Impersonation we do not send. Acting without it could mean acting with more rights than the file wants.
+_NOT_SENT = {"as-uid", "as-user-extra"}
+
+
+def _optional(value: Any) -> str | None:
+    return str(value) if value else None
 
 
 def _file(entry: Mapping[str, Any], key: str, directory: str) -> str | None:
@@ -157,7 +168,7 @@ def _authorization(user: Mapping[str, Any]) -> str | None:
     if user.get("token"):
         return f"Bearer {user['token']}"
     if user.get("username") and user.get("password") is not None:
-        return _basic(user["username"], user["password"])
+        return _basic(str(user["username"]), str(user["password"]))
     return None
 
 
@@ -238,19 +249,7 @@ def _override(found: _Found, options: ConnectionOptions) -> None:
 
 
 def _endpoint(found: _Found, options: ConnectionOptions, environ: Mapping[str, str]) -> Endpoint:
-    url = found.host if "://" in found.host else f"https://{found.host}"
-    parts = urllib.parse.urlsplit(url)
-    try:
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-    except ValueError:
-        port = 0
-    if parts.scheme not in ("http", "https") or not parts.hostname or not port:
-        raise BadOption(
-            "the API server's address",
-            which=found.host,
-            why="it is not a URL",
-            next_step="write it like https://host:6443",
-        )
+    scheme, host, port, path = _address(found.host)
     headers = []
     if found.authorization:
         headers.append(("Authorization", _one_line(found.authorization, "the token")))
@@ -260,20 +259,36 @@ def _endpoint(found: _Found, options: ConnectionOptions, environ: Mapping[str, s
             ("Impersonate-Group", _one_line(group, "impersonate_groups")) for group in found.impersonate_groups
         )
     return Endpoint(
-        host=parts.hostname,
+        host=host,
         port=port,
-        base_path=parts.path.rstrip("/"),
-        tls=_tls_context(found) if parts.scheme == "https" else None,
+        base_path=path.rstrip("/"),
+        tls=_tls_context(found) if scheme == "https" else None,
         server_name=found.server_name,
         headers=tuple(headers),
-        proxy=_proxy_for(parts.scheme, parts.hostname, found.proxy, options.no_proxy, environ),
+        proxy=_proxy_for(scheme, host, found.proxy, options.no_proxy, environ),
         origin=found.origin,
     )
 
 
+def _address(text: str) -> tuple[str, str, int, str]:
+    """Scheme, host, port and path of the API server's URL; `host:port` alone means https."""
+    url = text if "://" in text else f"https://{text}"
+    try:
+        parts = urllib.parse.urlsplit(url)
+        port = parts.port if parts.port is not None else {"https": 443, "http": 80}.get(parts.scheme, 0)
+        clean = url.isascii() and url.isprintable() and " " not in url
+        if not clean or not port or not parts.hostname or parts.scheme not in ("http", "https"):
+            raise ValueError
+    except ValueError:
+        raise BadOption(
+            "the API server's address", which=text, why="it is not a URL", next_step="write it like https://host:6443"
+        ) from None
+    return parts.scheme, parts.hostname, port, parts.path
+
+
 def _one_line(text: str, what: str) -> str:
     text = text.strip()
-    if "\r" in text or "\n" in text or not text.isascii():
+    if not text.isascii() or not text.isprintable():
         raise BadOption("bad options", why=f"{what} contains characters that cannot stand in a header")
     return text
 
@@ -290,7 +305,12 @@ def _tls_context(found: _Found) -> ssl.SSLContext:
         context.load_default_certs()
     if found.cert_file:
         cert_file = found.cert_file
-        _load(lambda: context.load_cert_chain(cert_file, found.key_file), "client_cert or client_key", cert_file)
+        # An empty password, because OpenSSL would ask the terminal for the one of a locked key, and wait for ever.
+        _load(
+            lambda: context.load_cert_chain(cert_file, found.key_file, password=""),
+            "client_cert or client_key",
+            cert_file,
+        )
     return context
 
 
@@ -302,7 +322,7 @@ def _load(action: Any, option: str, path: str) -> None:
             f"the certificate file for {option}",
             which=path,
             why=str(problem),
-            next_step="check that it is a PEM file you can read",
+            next_step="check that it is a PEM file you can read, and that the key is not locked with a password",
         ) from problem
 
 

@@ -35,6 +35,10 @@ class Chosen:
 
 def choose(kubeconfig: str | Mapping[str, Any], context: str | None) -> Chosen:
     """The wanted or current context of a kubeconfig: a path, several joined by `:`, or its content."""
+    if not isinstance(kubeconfig, (str, Mapping)):
+        raise BadOption(
+            "kubeconfig", why="it is neither a path nor a dictionary", next_step="check the option kubeconfig"
+        )
     if isinstance(kubeconfig, str):
         where = f"kubeconfig {kubeconfig}"
         files = _existing(kubeconfig)
@@ -87,8 +91,14 @@ class _Merged:
         for content, folder in self._contents:
             for entry in self._section(content, section):
                 if entry.get("name") == name:
-                    return _absolute(entry.get(key) or {}, folder), folder
+                    return self._paths_made_absolute(entry.get(key) or {}, f"{section} {name}", folder), folder
         return None, ""
+
+    def _paths_made_absolute(self, entry: Any, what: str, folder: str) -> Mapping[str, Any]:
+        if not isinstance(entry, Mapping):
+            raise BadOption(self._where, why=f"{what} is not a mapping", next_step="check it with kubectl config view")
+        texts = {key: entry[key] for key in _PATHS if isinstance(entry.get(key), str) and entry[key]}
+        return {**entry, **{key: os.path.join(folder, path) for key, path in texts.items()}}
 
     def _section(self, content: Mapping[str, Any], section: str) -> list[Mapping[str, Any]]:
         entries = content.get(section) or []
@@ -97,11 +107,6 @@ class _Merged:
                 self._where, why=f"{section} is not a list of entries", next_step="check it with kubectl config view"
             )
         return entries
-
-
-def _absolute(entry: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
-    paths = {key: os.path.join(folder, entry[key]) for key in _PATHS if isinstance(entry.get(key), str) and entry[key]}
-    return {**entry, **paths}
 
 
 def _existing(kubeconfig: str) -> list[str]:

@@ -10,13 +10,16 @@ Room: kube. Slower than a direct connection, and only used where a proxy is set.
 from __future__ import annotations
 
 import contextlib
+import socket
 import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..problems import BadOption, MissingPackage
 from .endpoint import Endpoint
-from .wire import USER_AGENT, BrokenWire
+from .wire import USER_AGENT, BrokenWire, QuietStream
+
+_QUIET_STREAM = 30.0
 
 
 class ProxiedWire:
@@ -41,17 +44,18 @@ class ProxiedWire:
     def open_stream(
         self, target: str, headers: Mapping[str, str], timeout: float, quiet: float, on_quiet: Callable[[], None]
     ) -> tuple[int, Iterator[bytes]]:
-        # No call of `on_quiet` here: silence ends the stream, and whoever follows a kind lists again after that.
-        answer = self._request("GET", target, headers, b"", quiet, preload=False)
+        # No call of `on_quiet` here: long silence ends the stream, and whoever follows a kind lists again after that.
+        answer = self._request("GET", target, headers, b"", _QUIET_STREAM, preload=False)
         if answer.status != 200:
             return answer.status, iter([answer.read()])
         self._stream = answer
-        return answer.status, _lines(answer)
+        return answer.status, _lines(answer, self._urllib3.exceptions.ReadTimeoutError)
 
     def cut(self) -> None:
-        if self._stream is not None:
-            with contextlib.suppress(Exception):
-                self._stream.shutdown()
+        stream = self._stream
+        if stream is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                socket.socket.shutdown(stream.connection.sock, socket.SHUT_RDWR)
 
     def close(self) -> None:
         stream, self._stream = self._stream, None
@@ -82,12 +86,14 @@ class ProxiedWire:
             raise BrokenWire(f"through proxy {_harmless(self._endpoint.proxy)}: {problem}") from problem
 
 
-def _lines(answer: Any) -> Iterator[bytes]:
+def _lines(answer: Any, timed_out: type[Exception]) -> Iterator[bytes]:
     rest = b""
     try:
         for part in answer.stream(65536, decode_content=False):
             *whole, rest = (rest + part).split(b"\n")
             yield from whole
+    except timed_out as problem:
+        raise QuietStream("nothing came for a while") from problem
     except Exception as problem:  # urllib3 raises its own and the socket's errors here
         raise BrokenWire(str(problem)) from problem
 

@@ -114,7 +114,7 @@ class Transport:
             answer, trouble = self._try(request)
             if unheard and answer is not None:
                 answer = dataclasses.replace(answer, unheard=True)
-            unheard = unheard or (request.writes and (answer is None or answer.status in (502, 504)))
+            unheard = unheard or (request.writes and (answer is None or answer.status in (500, 502, 504)))
             if answer is not None and answer.status == 401 and not renewed:
                 renewed = True
                 self._renew(generation)
@@ -186,7 +186,8 @@ class Transport:
                     return None, problem
                 # The server had closed a connection we kept: no fault, and nothing was read. Once more, at once.
                 self._count(request)
-                return self._exchange(connection, request), None
+                # A server that died right after carrying a write out looks just the same, so that is not ruled out.
+                return dataclasses.replace(self._exchange(connection, request), unheard=request.writes), None
         except _NO_ANSWER as problem:
             self.note_outage()
             return None, problem

@@ -23,6 +23,7 @@ from .answers import ApiError
 from .discovery import Availability, discover
 from .lists import Listing, Scope, list_metadata
 from .transport import OpenStream, Request, Transport
+from .wire import QuietStream
 
 METADATA_WATCH = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 RELIST_EVERY = 30.0
@@ -98,15 +99,16 @@ class Following:
                 elif self._watch_once() or not self._can_watch:
                     failures = 0
                 else:
-                    # A server that ends every watch at once would be asked without end.
+                    # A server that ends every watch at once would be asked without end, and never be listed.
                     failures += 1
                     self._rest(failures - 1)
+                    self._relist_if_due()
             except _Expired:
                 self._relist_when_possible()
             except (OSError, ValueError) as trouble:  # cut, reset, refused, half a line, not JSON
                 if self._ended.is_set():
                     return
-                if not isinstance(trouble, _RefusedStream):
+                if not isinstance(trouble, (_RefusedStream, QuietStream)):
                     self._transport.note_outage()
                 failures += 1
                 self._rest(failures)

@@ -36,6 +36,10 @@ class SilentClose(BrokenWire):
     """The other side closed before the first byte of an answer: an idle connection that had ended, most likely."""
 
 
+class QuietStream(BrokenWire):
+    """Nothing came on a stream for so long that it was given up; no sign of trouble."""
+
+
 class Stream(Protocol):
     """What a connection offers to the reader: `recv` and nothing else."""
 

@@ -29,8 +29,6 @@ class Facts:
     not_ours: OwnershipTest | None = None
     check_ownership: bool = True
     keep_markers: bool = True
-    # Objects the task names one by one, as (group, kind, namespace, name): the only way past the system guard.
-    named: frozenset[tuple[str, str, str, str]] = frozenset()
     # CRD name → objects of its kind that are not in the plan.
     foreign_instances: dict[str, int] = field(default_factory=dict)
     foreign_policy: str = "refuse"
@@ -47,7 +45,7 @@ def judge(member: Member, facts: Facts) -> Verdict:
 
 
 def part_of_the_cluster(member: Member, facts: Facts) -> Verdict | None:
-    if (member.resource.group, member.resource.kind, member.record.namespace, member.record.name) in facts.named:
+    if member.named:
         return None
     entry = next((entry for entry in SYSTEM_OBJECTS if _is(member, entry)), None)
     return Verdict(Fate.PROTECTED, f"{entry.why}; only members.objects can name it") if entry else None

@@ -10,6 +10,7 @@ with the newest metadata the watch has brought, so that a keep marker set meanwh
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -233,4 +234,4 @@ class _Runner:
 
 
 def _as_of_now(member: Member, leaver: Leaver) -> Member:
-    return Member(member.resource, leaver.record, member.source, member.marked, member.keep)
+    return dataclasses.replace(member, record=leaver.record)

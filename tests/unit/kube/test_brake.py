@@ -10,8 +10,9 @@ import threading
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.kube.brake import Brake
-from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock
+from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock, named
 
 
 class Full(Exception):
@@ -46,14 +47,14 @@ def calm_requests(brake: Brake, count: int) -> None:
 
 def test_nothing_is_limited_but_by_parallel_before_the_server_complains() -> None:
     clock = ImpatientClock()
-    brake = Brake(clock, 16)
+    brake = Brake(clock, 16, StopSign())
     calm_requests(brake, 100)
     assert (places(brake), brake.throttled_seconds, clock.slept) == (16, 0.0, [])
 
 
 def test_a_pause_holds_whoever_comes_next() -> None:
     clock = ImpatientClock()
-    brake = Brake(clock, 4)
+    brake = Brake(clock, 4, StopSign())
     brake.complain(3.0)
     clock.advance(1.0)
     brake.enter()
@@ -62,7 +63,7 @@ def test_a_pause_holds_whoever_comes_next() -> None:
 
 def test_each_complaint_halves_the_places_down_to_one() -> None:
     clock = ImpatientClock()
-    brake = Brake(clock, 16)
+    brake = Brake(clock, 16, StopSign())
     seen = []
     for _complaint in range(6):
         brake.complain(1.0)
@@ -73,7 +74,7 @@ def test_each_complaint_halves_the_places_down_to_one() -> None:
 
 def test_workers_told_in_the_same_moment_share_one_pause_and_one_halving() -> None:
     clock = ImpatientClock()
-    brake = Brake(clock, 16)
+    brake = Brake(clock, 16, StopSign())
     for _worker in range(16):
         brake.complain(5.0)
     clock.advance(5.0)
@@ -82,7 +83,7 @@ def test_workers_told_in_the_same_moment_share_one_pause_and_one_halving() -> No
 
 def test_a_longer_pause_counts_only_for_what_it_adds() -> None:
     clock = ImpatientClock()
-    brake = Brake(clock, 16)
+    brake = Brake(clock, 16, StopSign())
     brake.complain(5.0)
     clock.advance(2.0)
     brake.complain(5.0)
@@ -93,7 +94,7 @@ def test_a_longer_pause_counts_only_for_what_it_adds() -> None:
 
 def test_each_calm_round_lets_one_more_in_until_all_may_send_again() -> None:
     clock = ImpatientClock()
-    brake = Brake(clock, 4)
+    brake = Brake(clock, 4, StopSign())
     brake.complain(1.0)
     clock.advance(1.0)
     seen = [places(brake)]
@@ -106,7 +107,7 @@ def test_each_calm_round_lets_one_more_in_until_all_may_send_again() -> None:
 
 def test_a_complaint_starts_the_calm_round_anew() -> None:
     clock = ImpatientClock()
-    brake = Brake(clock, 4)
+    brake = Brake(clock, 4, StopSign())
     brake.complain(1.0)
     clock.advance(1.0)
     calm_requests(brake, 1)
@@ -137,10 +138,26 @@ class NotifiedClock(FakeClock):
 @pytest.mark.parametrize("complained", [False, True], ids=["all places", "fewer places"])
 def test_whoever_waits_for_a_place_is_told_when_one_is_free(complained: bool) -> None:
     clock = NotifiedClock()
-    clock.brake = brake = Brake(clock, 2)
+    clock.brake = brake = Brake(clock, 2, StopSign())
     if complained:
         brake.complain(1.0)
         clock.advance(1.0)
     while not clock.notified:
         brake.enter()
     assert clock.notified == [True]
+
+
+WAITED_FOR = {"the end of a pause": 60.0, "a place": 0.0}
+
+
+@pytest.mark.parametrize("pause", named(WAITED_FOR))
+def test_nobody_waits_for_anything_once_the_stop_sign_is_set(pause: float) -> None:
+    clock, stop = ImpatientClock(), StopSign()
+    brake = Brake(clock, 1, stop)
+    if pause:
+        brake.complain(pause)
+    else:
+        brake.enter()
+    stop.set("received SIGTERM")
+    brake.enter()
+    assert clock.slept == []

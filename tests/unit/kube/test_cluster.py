@@ -14,8 +14,8 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing, Scope
-from ansible_collections.sunset.kube.plugins.module_utils.objects import Record
-from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem, Refused
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
+from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Problem, Refused
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DOMAINS,
     NAMESPACES,
@@ -45,6 +45,28 @@ def test_the_catalogue_is_read_once_until_it_is_forgotten() -> None:
     cluster.forget_catalogue()
     cluster.resolve("dom")
     assert len(server.asked) == 4
+
+
+def test_the_deletable_kinds_are_those_that_can_be_listed_and_deleted() -> None:
+    fixed = Resource("", "v1", "Binding", "bindings", True, verbs=frozenset({"create"}))
+    assert cluster_on(FakeServer(fixed, PODS, DOMAINS)).deletable_kinds() == [PODS, DOMAINS]
+
+
+def test_the_deletable_kinds_are_unknown_while_a_group_cannot_be_seen() -> None:
+    stale = {"metadata": {"name": "metrics.k8s.io"}, "versions": [{"version": "v1", "freshness": "Stale"}]}
+    groups = [answer(200, {"kind": "APIGroupDiscoveryList", "items": items}) for items in ([], [stale])]
+    with pytest.raises(CannotLook, match=r"cannot see every kind: metrics.k8s.io/v1: the server behind it"):
+        cluster_on(Script(*groups)).deletable_kinds()
+
+
+def test_whole_objects_are_read_one_by_one_or_by_labels() -> None:
+    server = FakeServer()
+    web = server.add(DOMAINS, "web", labels={"app": "shop"}, spec={"host": "x"})
+    server.add(DOMAINS, "api")
+    cluster = cluster_on(server)
+    assert cluster.read_whole(DOMAINS, "shop", "web") == web
+    assert cluster.read_whole(DOMAINS, "shop", "gone") is None
+    assert cluster.list_whole(DOMAINS, "shop", "app=shop") == [web]
 
 
 def two_namespaces() -> FakeServer:

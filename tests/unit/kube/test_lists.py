@@ -18,6 +18,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import (
     Scope,
     list_metadata,
     list_objects,
+    read_object,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
 from ansible_collections.sunset.kube.tests.unit.fakes import (
@@ -169,3 +170,21 @@ def test_the_server_in_memory_is_listed_whole_in_pages() -> None:
     server.add(DOMAINS, "elsewhere", "other")
     listing = list_metadata(transport_to(server), Scope(DOMAINS, "shop"))
     assert ([found.name for found in listing.records], len(server.asked)) == ([f"d{number}" for number in range(10)], 4)
+
+
+def test_a_whole_object_is_read_or_is_none() -> None:
+    script = Script(answer(200, {"metadata": {"name": "web"}, "spec": {"x": 1}}), refusal(404, "NotFound"))
+    transport = transport_to(script)
+    found = [read_object(transport, DOMAINS, "shop", "web") for _time in range(2)]
+    assert found == [{"metadata": {"name": "web"}, "spec": {"x": 1}}, None]
+    assert {asked.path for asked in script.asked} == {"/apis/ingress.example.com/v1/namespaces/shop/domains/web"}
+
+
+@pytest.mark.parametrize(
+    ("resource", "namespace", "which"),
+    named({"namespaced": (DOMAINS, "shop", "Domain shop/web"), "cluster-scoped": (NODES, "", "Node web")}),
+)
+def test_a_whole_object_that_may_not_be_read_is_an_error(resource: Any, namespace: str, which: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        read_object(transport_to(Script(refusal(403, "Forbidden"))), resource, namespace, "web")
+    assert (refused.value.status, refused.value.which) == (403, which)

@@ -134,6 +134,29 @@ def test_a_host_name_that_cannot_be_encoded_is_unreachable_and_no_traceback() ->
     assert outcome is Unreachable
 
 
+LOST: dict[str, tuple[Request, list[Any], bool]] = {
+    "a write heard at once": (PATCH, [OK], False),
+    "a write whose answer was lost": (PATCH, [RESET, answer(404)], True),
+    "a write whose answer was cut": (PATCH, [BrokenWire("cut"), OK], True),
+    "a write a gateway gave up on": (PATCH, [answer(504), answer(404)], True),
+    "a write a bad gateway lost": (PATCH, [answer(502), answer(404)], True),
+    "a write the server stumbled over": (PATCH, [answer(500), answer(404)], True),
+    "a write on an idle connection that ended": (PATCH, [SilentClose("closed"), answer(404)], True),
+    "a write that was throttled": (PATCH, [answer(429), answer(404)], False),
+    "a write refused before it was looked at": (PATCH, [answer(401), answer(404)], False),
+    "a read whose answer was lost": (LIST, [RESET, answer(404)], False),
+}
+
+
+@pytest.mark.parametrize(("request_sent", "replies", "unheard"), named(LOST))
+def test_an_answer_says_whether_an_earlier_try_may_have_been_carried_out(
+    request_sent: Request, replies: list[Any], unheard: bool
+) -> None:
+    transport = transport_to(Script(OK, *replies))
+    transport.send(LIST)  # so that the connection stands idle
+    assert transport.send(request_sent).unheard is unheard
+
+
 # -- idle connections --------------------------------------------------------------------------------------------------
 
 
@@ -464,6 +487,11 @@ REASONS = {
         certificate_error(),
         "its certificate is not trusted (self-signed certificate)",
         "set ca_cert to the authority that signed it, or check the host",
+    ),
+    "our certificate refused as unknown": (
+        tls_error("TLSV1_ALERT_UNKNOWN_CA"),
+        "it refused our client certificate (TLSV1_ALERT_UNKNOWN_CA)",
+        "renew the client certificate; it may have expired",
     ),
     "our certificate refused": (
         tls_error("TLSV13_ALERT_CERTIFICATE_REQUIRED"),

@@ -232,6 +232,29 @@ def test_a_kind_that_is_not_found_while_its_group_is_down_proves_nothing() -> No
     assert followed.told == ["blinded HTTP 404 NotFound"]
 
 
+def test_a_surprise_blinds_the_listener_and_does_not_end_the_follower() -> None:
+    odd = json.dumps({"type": "ADDED", "object": {"metadata": {"namespace": 5}}}).encode()
+    followed = Followed(Stream(odd), Stream(event("ADDED", "a")))
+    assert (followed.told[0].split()[0], followed.told[1:]) == ("blinded", ["changed a"])
+
+
+OUTAGES = {
+    "a cut is one": (CUT, 1),
+    "silence is one": (TimeoutError(), 1),
+    "a refusal is none": (refusal(429), 0),
+    "a kind not found is none": (NOT_FOUND, 0),
+    "an expired version is none": (refusal(410), 0),
+}
+
+
+@pytest.mark.parametrize(("reply", "outages"), named(OUTAGES))
+def test_only_a_missing_answer_is_an_outage(reply: Reply, outages: int) -> None:
+    # After an outage, refusals are tried again for a while: they must not be told apart from it by chance.
+    forbidden = [refusal(403, "Forbidden"), page(metadata("a"), version="200")]
+    followed = Followed(reply, *forbidden[1 - outages :], Stream())
+    assert (followed.told, followed.asked) == (["listed a"], ["watch@100", *["list"] * (1 + outages), "watch@200"])
+
+
 # -- without a watch ---------------------------------------------------------------------------------------------------
 
 NO_WATCH = {"forbidden": refusal(403, "Forbidden"), "not offered": refusal(405, "MethodNotAllowed")}

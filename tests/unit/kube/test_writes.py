@@ -84,6 +84,13 @@ DELETIONS: dict[str, tuple[list[Any], Effect, bool, str]] = {
 }
 
 
+LOST_ANSWER = ConnectionResetError("reset by peer")
+DELETIONS |= {
+    "answer lost, then not found": ([LOST_ANSWER, NOT_FOUND], Effect.GONE, True, ""),
+    "answer lost, then done": ([LOST_ANSWER, thing(**DELETING, finalizers=[F])], Effect.DONE, True, ""),
+}
+
+
 @pytest.mark.parametrize(("replies", "effect", "changed", "why"), named(DELETIONS))
 def test_every_answer_to_a_delete_has_one_meaning(
     replies: list[Any], effect: Effect, changed: bool, why: str
@@ -144,6 +151,14 @@ REMOVALS: dict[str, tuple[list[Any], Effect, bool, tuple[str, ...] | None, str]]
     "refused with causes": ([REFUSED], Effect.REFUSED, False, (F,), "HTTP 422 Invalid, denied"),
     "forbidden": ([FORBIDDEN], Effect.REFUSED, False, (F,), "HTTP 403 Forbidden, no"),
     "a bad request": ([refusal(400, "BadRequest")], Effect.REFUSED, False, (F,), "HTTP 400 BadRequest"),
+}
+
+
+REMOVALS |= {
+    "answer lost, then not found": ([LOST_ANSWER, NOT_FOUND], Effect.GONE, True, (F,), ""),
+    "answer lost, then already done": ([LOST_ANSWER, RACE, thing(finalizers=["x/y"])], Effect.DONE, True, ("x/y",), ""),
+    "answer lost, then gone": ([LOST_ANSWER, RACE, NOT_FOUND], Effect.GONE, True, (F,), ""),
+    "answer lost, then replaced": ([LOST_ANSWER, RACE, thing(uid="other")], Effect.REPLACED, False, (), ""),
 }
 
 

@@ -20,7 +20,7 @@ from ...objects import Record
 class Claim:
     """An object that a record, a manifest or a reference names. The namespace may still have to be filled in."""
 
-    group: str
+    group: str | None  # None: wherever the kind's name is unambiguous
     kind: str
     name: str
     namespace: str = ""
@@ -30,10 +30,11 @@ class Claim:
     marked: bool = True
     # Set by sources that decide over an object themselves, such as a Landscaper policy: the reason to keep it.
     keep: str = ""
+    named: bool = False  # by the task itself, one by one
 
     @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
+    def api_version(self) -> str | None:
+        return None if self.group is None else f"{self.group}/{self.version}"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ Room: teardown. What cannot be listed is an error: a member we could not look fo
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -44,6 +45,7 @@ class Member:
     source: str
     marked: bool = True
     keep: str = ""
+    named: bool = False  # by the task itself, one by one
 
     @property
     def ref(self) -> ObjectRef:
@@ -100,7 +102,7 @@ class Looker:
                     found.absent.append(claim)
                     continue
                 pile = records if _key(claim) in own_records else members
-                pile.setdefault(record.uid, Member(resource, record, claim.source, claim.marked, claim.keep))
+                pile.setdefault(record.uid, _member(resource, record, claim))
         for search, resource in searches:
             for listing in self._lists[_Scope(resource, search.namespace, search.label_selector)]:
                 for record in listing.records:
@@ -140,12 +142,12 @@ class Looker:
 
     def _wanted(self, claims: list[Claim], default_namespace: str) -> list[tuple[Resource, list[Claim]]]:
         """Claims by kind, with their namespaces filled in. Kinds that are not installed have no objects."""
-        by_kind: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+        by_kind: dict[tuple[str | None, str], list[Claim]] = defaultdict(list)
         for claim in claims:
             by_kind[claim.group, claim.kind].append(claim)
         wanted = []
-        for (group, kind), of_kind in by_kind.items():
-            resource = self.resolve(kind, f"{group}/{of_kind[0].version}")
+        for (_group, kind), of_kind in by_kind.items():
+            resource = self.resolve(kind, of_kind[0].api_version)
             if resource is not None:
                 wanted.append((resource, [_placed(claim, resource, default_namespace) for claim in of_kind]))
         return wanted
@@ -169,12 +171,16 @@ class Looker:
         }
 
 
+def _member(resource: Resource, record: Record, claim: Claim) -> Member:
+    return Member(resource, record, claim.source, claim.marked, claim.keep, claim.named)
+
+
 def _placed(claim: Claim, resource: Resource, default_namespace: str) -> Claim:
     namespace = (claim.namespace or default_namespace or "default") if resource.namespaced else ""
-    return Claim(claim.group, claim.kind, claim.name, namespace, claim.version, claim.source, claim.marked, claim.keep)
+    return dataclasses.replace(claim, namespace=namespace)
 
 
-def _key(claim: Claim) -> tuple[str, str, str, str]:
+def _key(claim: Claim) -> tuple[str | None, str, str, str]:
     return claim.group, claim.kind, claim.namespace, claim.name
 
 

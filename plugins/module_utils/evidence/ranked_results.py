@@ -1,0 +1,144 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The outcome of a ranked deletion as result, plan file and diff.
+
+Room: evidence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ..objects import parse_time
+from ..teardown.explain import Blocked
+from ..teardown.plan import Entry, Plan, Step
+from ..teardown.ranked_delete import RankedOutcome
+from ..teardown.run import StepOutcome
+from ..teardown.verdicts import Fate
+from .results import MOST, bounded
+
+
+def ranked_result(outcome: RankedOutcome, requests: dict[str, Any]) -> dict[str, Any]:
+    plan = outcome.plan
+    would_change = any(entry.verdict.fate is Fate.DELETE for entry in plan.going)
+    result: dict[str, Any] = {
+        "changed": would_change if outcome.check_mode else outcome.run.changed,
+        "plan_hash": plan.hash,
+        "source": outcome.source,
+        "steps": _planned_steps(plan) if outcome.check_mode else [_step(step) for step in outcome.run.steps],
+        "counts": _counts(outcome),
+        "kept": [_kept(entry) for entry in (*plan.kept, *_late(outcome))] + _replaced(outcome),
+        "unmatched": [entry.member.ref.as_dict() for entry in plan.unmatched if entry.verdict.fate is Fate.UNMATCHED],
+        "survivors": [_survivor(blocked, outcome.server_time) for blocked in outcome.blocked],
+        "requests": requests,
+    }
+    if outcome.check_mode:
+        result["plan"] = plan_rows(plan, MOST)
+    return bounded(result)
+
+
+def plan_rows(plan: Plan, most: int | None = None) -> list[dict[str, Any]]:
+    """Steps with their objects; `most` cuts each step's list."""
+    return [
+        {
+            "name": step.rule.name,
+            "rank": step.rule.rank,
+            "force": step.rule.force,
+            "waves": len(step.waves),
+            "total": len(step.going),
+            "objects": [_planned(entry, wave) for wave, entry in _in_order(step)][:most],
+        }
+        for step in plan.steps
+    ]
+
+
+def ranked_plan(outcome: RankedOutcome) -> dict[str, Any]:
+    """The whole plan, for `plan.json`."""
+    return {
+        "plan_hash": outcome.plan.hash,
+        "source": outcome.source,
+        "steps": plan_rows(outcome.plan),
+        "kept": [_kept(entry) for entry in outcome.plan.kept],
+    }
+
+
+def ranked_diff(outcome: RankedOutcome) -> dict[str, str]:
+    """Every object the plan deletes, step by step, for `--diff`."""
+    lines = [
+        f"{place}. {step.rule.name}: {entry.member.ref}\n"
+        for place, step in enumerate(outcome.plan.steps, 1)
+        for entry in step.going
+    ]
+    cut = [*lines[:MOST], f"… and {len(lines) - MOST} more\n"] if len(lines) > MOST else lines
+    return {"before_header": "objects", "after_header": "objects", "before": "".join(cut), "after": ""}
+
+
+def _in_order(step: Step) -> list[tuple[int, Entry]]:
+    return [(place, entry) for place, wave in enumerate(step.waves, 1) for entry in wave]
+
+
+def _planned(entry: Entry, wave: int) -> dict[str, Any]:
+    return {
+        "object": entry.member.ref.as_dict(),
+        "wave": wave,
+        "verdict": entry.verdict.fate.value,
+        "reason": entry.verdict.why,
+        "finalizers": list(entry.member.record.finalizers),
+    }
+
+
+def _planned_steps(plan: Plan) -> list[dict[str, Any]]:
+    return [_step(StepOutcome(step)) for step in plan.steps]
+
+
+def _step(step: StepOutcome) -> dict[str, Any]:
+    return {
+        "name": step.step.rule.name,
+        "rank": step.step.rule.rank,
+        "total": len(step.step.going),
+        "deleted": step.deleted,
+        "released": step.released,
+        "kept": len(step.step.kept) + len(step.late_kept),
+        "seconds": round(step.seconds, 3),
+    }
+
+
+def _counts(outcome: RankedOutcome) -> dict[str, int]:
+    counts: Counter[str] = outcome.plan.counts()
+    counts["deleted"] = sum(step.deleted for step in outcome.run.steps)
+    counts["released"] = sum(step.released for step in outcome.run.steps)
+    counts["survivors"] = len(outcome.run.survivors)
+    counts["refused"] = sum(len(step.refused) for step in outcome.run.steps) + len(outcome.refused_in_rehearsal)
+    counts["gone"] = outcome.absent
+    return dict(counts)
+
+
+def _late(outcome: RankedOutcome) -> Sequence[Entry]:
+    return [entry for step in outcome.run.steps for entry in step.late_kept]
+
+
+def _kept(entry: Entry) -> dict[str, Any]:
+    return {"object": entry.member.ref.as_dict(), "verdict": entry.verdict.fate.value, "reason": entry.verdict.why}
+
+
+def _replaced(outcome: RankedOutcome) -> list[dict[str, Any]]:
+    reason = "deleted and created anew meanwhile; the new one is not touched"
+    return [
+        {"object": leaver.ref.as_dict(), "verdict": Fate.REPLACED.value, "reason": reason}
+        for step in outcome.run.steps
+        for leaver in step.replaced
+    ]
+
+
+def _survivor(blocked: Blocked, now: float) -> dict[str, Any]:
+    deleted_at = blocked.record.deleted_at
+    return {
+        **blocked.ref.as_dict(),
+        "finalizers": list(blocked.record.finalizers),
+        "deleting_for": round(max(0.0, now - parse_time(deleted_at))) if deleted_at else None,
+        "blocked_by": [blocker.as_dict() for blocker in blocked.blockers],
+    }

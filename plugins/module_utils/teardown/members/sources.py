@@ -1,0 +1,137 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The option `members`: which source it names, and what that source knows.
+
+Room: teardown. A table from the option's key to the reader of the source; a new source is one more line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...objects import Resource
+from ...problems import BadFields, BadOption
+from .claims import Claim, Membership, Search
+from .helm import helm_membership
+from .inventories import applyset_membership, flux_membership, inventory_membership, landscaper_membership
+from .kapp import kapp_membership
+from .manifests import manifest_membership
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+
+NAMESPACES = Resource("", "v1", "Namespace", "namespaces", False)
+
+
+def read_members(option: Mapping[str, Any], cluster: Cluster) -> Membership:
+    """What belongs to the thing that `members` names."""
+    name, value = chosen_source(option)
+    return SOURCES[name](value, cluster)
+
+
+def chosen_source(option: Mapping[str, Any]) -> tuple[str, Any]:
+    given = [(name, value) for name, value in option.items() if value is not None]
+    if len(given) != 1:
+        named = ", ".join(name for name, _value in given) or "none"
+        raise BadOption("bad options", why=f"members needs exactly one of {', '.join(SOURCES)}; given: {named}")
+    return given[0]
+
+
+def _helm(value: Mapping[str, Any], cluster: Cluster) -> Membership:
+    return helm_membership(value["release"], value["namespace"], value["driver"], cluster)
+
+
+def _manifests(value: Any, cluster: Cluster) -> Membership:
+    return manifest_membership(*manifest_sources(value))
+
+
+def manifest_sources(value: Any) -> tuple[list[Any], str]:
+    """`manifests` is a list, one text, or `{sources, namespace}`."""
+    namespace = "default"
+    if isinstance(value, Mapping) and "sources" in value and "kind" not in value:
+        namespace = str(value.get("namespace") or namespace)
+        value = value["sources"]
+    return (value if isinstance(value, list) else [value]), namespace
+
+
+def _objects(value: list[Any], cluster: Cluster) -> Membership:
+    bad = BadFields()
+    membership = Membership("objects")
+    for i, item in enumerate(value):
+        path = f"members.objects[{i}]"
+        if not isinstance(item, Mapping):
+            bad.add(path, f"must be a mapping, not {type(item).__name__}")
+            continue
+        for key in ("kind", "name"):
+            if not item.get(key):
+                bad.add(f"{path}.{key}", "is missing")
+        api_version = item.get("api_version") or item.get("apiVersion")
+        group, _slash, version = str(api_version or "").rpartition("/")
+        membership.claims.append(
+            Claim(
+                group if api_version else None,
+                str(item.get("kind") or ""),
+                str(item.get("name") or ""),
+                str(item.get("namespace") or ""),
+                version,
+                f"named by {path}",
+                named=True,
+            )
+        )
+    bad.raise_if_any()
+    return membership
+
+
+def _selector(value: Mapping[str, Any], cluster: Cluster) -> Membership:
+    labels = value.get("label_selector") or ""
+    source = f"selector {labels}" if labels else "selector"
+    kinds, namespaces = value.get("kinds") or ["*"], value.get("namespaces") or [None]
+    if not labels and not value.get("kinds"):
+        raise BadOption("bad options", why="members.selector needs label_selector or kinds: it would take everything")
+    return Membership(
+        source, searches=[Search(kind, None, place, labels, source) for kind in kinds for place in namespaces]
+    )
+
+
+def _kapp(value: Mapping[str, Any], cluster: Cluster) -> Membership:
+    return kapp_membership(value["app"], value["namespace"], cluster)
+
+
+def _flux(value: Mapping[str, Any], cluster: Cluster) -> Membership:
+    return flux_membership(value["kind"], value["name"], value["namespace"], cluster)
+
+
+def _applyset(value: Mapping[str, Any], cluster: Cluster) -> Membership:
+    return applyset_membership(value["name"], value["namespace"], cluster)
+
+
+def _inventory(value: Mapping[str, Any], cluster: Cluster) -> Membership:
+    return inventory_membership(value["name"], value["namespace"], cluster)
+
+
+def _landscaper(value: Mapping[str, Any], cluster: Cluster) -> Membership:
+    return landscaper_membership(value["deploy_item"], value["namespace"], cluster)
+
+
+def _namespace(value: str, cluster: Cluster) -> Membership:
+    source = f"namespace {value}"
+    if cluster.read(NAMESPACES, "", value) is None:
+        return Membership(source, missing=f"there is no {source}")
+    return Membership(source, searches=[Search("*", namespace=value, source=f"in {source}")], default_namespace=value)
+
+
+SOURCES: dict[str, Callable[[Any, Any], Membership]] = {
+    "helm": _helm,
+    "manifests": _manifests,
+    "objects": _objects,
+    "selector": _selector,
+    "kapp": _kapp,
+    "flux": _flux,
+    "applyset": _applyset,
+    "inventory": _inventory,
+    "landscaper": _landscaper,
+    "namespace": _namespace,
+}

@@ -1,0 +1,209 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who stands behind a finalizer, and is he alive?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.owners import (
+    Lease,
+    Life,
+    Owner,
+    OwnerFacts,
+    Workload,
+    fetch_owner_facts,
+    judge_owner,
+)
+from ansible_collections.sunset.kube.tests.unit.fakes import (
+    DAEMONSETS,
+    DEPLOYMENTS,
+    LEASES,
+    STATEFULSETS,
+    FakeServer,
+    cluster_on,
+    named,
+    refusal,
+)
+
+F = "shop.example.com/cleanup"
+
+
+def workload(name: str = "shop-operator", available: int = 1, *names: str, wanted: int = 1) -> Workload:
+    return Workload("Deployment", "shop", name, wanted, available, frozenset({name, *names}))
+
+
+def lease(name: str = "shop-operator", age: float = 5.0, holder: str = "shop-operator-7d9f_1", lasts: float = 15.0) -> Lease:
+    return Lease("shop", name, holder, age, lasts)
+
+
+def facts(*things: Workload | Lease, unreadable: list[str] | None = None) -> OwnerFacts:
+    return OwnerFacts(
+        [thing for thing in things if isinstance(thing, Workload)],
+        [thing for thing in things if isinstance(thing, Lease)],
+        unreadable or [],
+    )
+
+
+RUNS = Owner(Life.ALIVE, "Deployment shop/shop-operator", "Deployment shop/shop-operator has 1 of 1 replicas available")
+DOWN = Owner(Life.GONE, "Deployment shop/shop-operator", "Deployment shop/shop-operator has no available replica")
+
+
+def renewed(name: str, age: int = 5) -> Owner:
+    return Owner(
+        Life.ALIVE, f"Lease shop/{name}", f"Lease shop/{name} was renewed {age} s ago by shop-operator-7d9f_1"
+    )
+
+
+def nobody(what: str = F, who: str = "") -> Owner:
+    return Owner(Life.UNKNOWN, who, f"no workload or Lease fits {what}")
+
+
+# name: (finalizer, managers, facts, owner)
+OWNERS: dict[str, tuple[str, list[str], OwnerFacts, Owner]] = {
+    "nothing found": (F, [], facts(), nobody()),
+    # workloads
+    "a workload named after the domain runs": (F, [], facts(workload()), RUNS),
+    "a workload named after the manager runs": ("cleanup", ["Shop-Operator"], facts(workload()), RUNS),
+    "a container named after the manager runs": (
+        "cleanup",
+        ["janitor"],
+        facts(workload("shop-operator", 1, "janitor")),
+        RUNS,
+    ),
+    "a workload scaled to zero": (F, [], facts(workload(available=0, wanted=0)), DOWN),
+    "a workload that does not come up": (F, [], facts(workload(available=0, wanted=3)), DOWN),
+    "one of two workloads runs": (F, [], facts(workload(available=0), workload("shop-controller")), Owner(
+        Life.ALIVE, "Deployment shop/shop-controller", "Deployment shop/shop-controller has 1 of 1 replicas available"
+    )),
+    "some of its replicas run": (F, [], facts(workload(available=1, wanted=3)), Owner(
+        Life.ALIVE, "Deployment shop/shop-operator", "Deployment shop/shop-operator has 1 of 3 replicas available"
+    )),
+    "a workload of another product runs": (F, [], facts(workload("bank-operator")), nobody()),
+    "the application itself is not its operator": (F, [], facts(workload("shop")), nobody()),
+    # leases
+    "a fresh lease named after the manager": ("cleanup", ["shop-operator"], facts(lease()), renewed("shop-operator")),
+    "a fresh lease named after the domain": (F, [], facts(lease("shop.example.com")), renewed("shop.example.com")),
+    "a fresh lease below the domain": (F, [], facts(lease("a1b2.shop.example.com")), renewed("a1b2.shop.example.com")),
+    "a fresh lease of another domain": (F, [], facts(lease("workshop.example.com")), nobody()),
+    "a fresh lease held by the workload": (
+        "cleanup",
+        ["shop-operator"],
+        facts(workload(available=0), lease("leader")),
+        renewed("leader"),
+    ),
+    "a fresh lease of a workload elsewhere": (
+        "cleanup",
+        ["shop-operator"],
+        facts(workload(available=0), Lease("bank", "leader", "shop-operator-7d9f_1", 5.0, 15.0)),
+        DOWN,
+    ),
+    "a lease just within twice its duration": (F, [], facts(lease(age=30.0)), renewed("shop-operator", 30)),
+    "a stale lease": (
+        F,
+        [],
+        facts(lease(age=31.0)),
+        Owner(Life.GONE, "Lease shop/shop-operator", "Lease shop/shop-operator was last renewed 31 s ago"),
+    ),
+    "a lease that was never renewed": (
+        F,
+        [],
+        facts(lease(age=float("inf"))),
+        Owner(Life.GONE, "Lease shop/shop-operator", "Lease shop/shop-operator was last renewed long ago"),
+    ),
+    "a lease nobody holds": (
+        F,
+        [],
+        facts(lease(holder="")),
+        Owner(Life.GONE, "Lease shop/shop-operator", "Lease shop/shop-operator was last renewed 5 s ago"),
+    ),
+    "a stale lease and a running workload": (F, [], facts(workload(), lease(age=999.0)), RUNS),
+    "a fresh lease wins over a workload that is down": (F, [], facts(workload(available=0), lease()), renewed("shop-operator")),
+    # generic managers say nothing
+    "kubectl set it": ("cleanup", ["kubectl-client-side-apply"], facts(workload("kubectl-client-side-apply")), nobody("cleanup")),
+    "helm set it": ("cleanup", ["helm"], facts(workload("helm")), nobody("cleanup")),
+    "we set it": ("cleanup", ["sunset.kube"], facts(workload("sunset.kube")), nobody("cleanup")),
+    "unknown set it": ("cleanup", ["unknown", ""], facts(workload("unknown")), nobody("cleanup")),
+    "a manager called manager": ("cleanup", ["manager"], facts(workload("manager")), nobody("cleanup")),
+    "a manager called controller": ("cleanup", ["controller"], facts(workload("x", 1, "controller")), nobody("cleanup")),
+    "a domain that begins with k8s": ("k8s.example.com/x", [], facts(workload("k8s-operator")), nobody("k8s.example.com/x")),
+    "known managers are named": ("cleanup", ["b-op", "a-op", "helm"], facts(), nobody("a-op or b-op", "a-op or b-op")),
+    # what could not be read
+    "could not look": (
+        F,
+        [],
+        facts(unreadable=["Deployments: HTTP 403"]),
+        Owner(Life.UNKNOWN, "", "could not look: Deployments: HTTP 403"),
+    ),
+    "could not look, but a lease is fresh": (F, [], facts(lease(), unreadable=["x"]), renewed("shop-operator")),
+    "could not look, but a workload runs": (F, [], facts(workload(), unreadable=["x"]), RUNS),
+    "could not look, and a lease is stale": (
+        F,
+        [],
+        facts(lease(age=999.0), unreadable=["Deployments: HTTP 403"]),
+        Owner(Life.UNKNOWN, "", "could not look: Deployments: HTTP 403"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("finalizer", "managers", "known", "owner"), named(OWNERS))
+def test_the_owner_behind_a_finalizer(finalizer: str, managers: list[str], known: OwnerFacts, owner: Owner) -> None:
+    assert judge_owner(finalizer, managers, known) == owner
+
+
+# -- looking -----------------------------------------------------------------------------------------------------------
+
+
+def template(*containers: tuple[str, str], **labels: str) -> dict[str, Any]:
+    spec = {"containers": [{"name": name, "image": image} for name, image in containers]}
+    return {"metadata": {"labels": labels}, "spec": spec}
+
+
+def test_workloads_are_read_with_their_replicas_and_every_name_they_go_by() -> None:
+    server = FakeServer()
+    image = "localhost:5000/team/Janitor:v1@sha256:0f"
+    server.add(
+        DEPLOYMENTS,
+        "web",
+        labels={"app.kubernetes.io/instance": "shop"},
+        spec={"replicas": 3, "template": template(("manager", image), app="web-app")},
+        status={"availableReplicas": 2},
+    )
+    server.add(STATEFULSETS, "db", spec={"template": {}}, status={})
+    server.add(DAEMONSETS, "agent", spec={}, status={"desiredNumberScheduled": 5, "numberAvailable": 4})
+    assert fetch_owner_facts(cluster_on(server)).workloads == [
+        Workload("Deployment", "shop", "web", 3, 2, frozenset({"web", "manager", "janitor", "shop", "web-app"})),
+        Workload("StatefulSet", "shop", "db", 1, 0, frozenset({"db"})),
+        Workload("DaemonSet", "shop", "agent", 5, 4, frozenset({"agent"})),
+    ]
+
+
+def test_leases_are_read_with_their_age_by_the_servers_clock() -> None:
+    server = FakeServer()
+    spec = {"holderIdentity": "pod-1", "renewTime": "2025-12-31T23:59:50.000000Z", "leaseDurationSeconds": 60}
+    server.add(LEASES, "leader", spec=spec)
+    server.add(LEASES, "old", spec={})
+    assert fetch_owner_facts(cluster_on(server)).leases == [
+        Lease("shop", "leader", "pod-1", 10.0, 60.0),
+        Lease("shop", "old", "", float("inf"), 15.0),
+    ]
+
+
+def test_what_may_not_be_listed_is_remembered_as_unreadable() -> None:
+    server = FakeServer()
+    server.add(STATEFULSETS, "db", spec={}, status={"availableReplicas": 1})
+    server.refuse("GET", "/apis/apps/v1/deployments", refusal(403, "Forbidden", "no"))
+    server.refuse("GET", "/apis/coordination.k8s.io/v1/leases", refusal(403, "Forbidden", "no"))
+    found = fetch_owner_facts(cluster_on(server))
+    assert [str(workload) for workload in found.workloads] == ["StatefulSet shop/db"]
+    assert found.unreadable == ["Deployments: HTTP 403 Forbidden, no", "Leases: HTTP 403 Forbidden, no"]
+
+
+def test_the_whole_look_takes_four_lists() -> None:
+    server = FakeServer()
+    fetch_owner_facts(cluster_on(server))
+    assert [asked.path.rpartition("/")[2] for asked in server.asked] == ["deployments", "statefulsets", "daemonsets", "leases"]

@@ -1,0 +1,35 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""YAML text to documents."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from ansible_collections.sunset.kube.plugins.module_utils.documents import documents
+from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, MissingPackage
+
+
+def test_every_document_of_a_text_is_read() -> None:
+    assert list(documents("a: 1\n---\n- 2\n---\n", "file x")) == [{"a": 1}, [2], None]
+
+
+def test_a_broken_document_is_an_error_that_says_where() -> None:
+    with pytest.raises(BadOption) as refused:
+        list(documents("a: 1\n---\n{", "file x"))
+    assert str(refused.value).startswith("cannot read file x: it is not valid YAML: ")
+
+
+def test_a_text_that_would_build_python_objects_is_refused() -> None:
+    with pytest.raises(BadOption):
+        list(documents("!!python/object/apply:os.getcwd []", "file x"))
+
+
+def test_without_the_package_the_next_step_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(MissingPackage, match="Next: install it where this task runs: python3 -m pip install PyYAML"):
+        list(documents("a: 1", "file x"))
