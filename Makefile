@@ -20,19 +20,19 @@ demo: ## see it work on a real control plane on this machine
 	@echo "demo: starts a control plane and takes things out of it (1 minute; the first time also builds the lab's tools)"
 	$(INSIDE) demo/run.sh $(ARGS)
 
-test: ## everything: set-up, lint, unit, integration, summary (4 minutes; the first time 15)
+test: ## everything: set-up, lint, unit, integration, summary (8 minutes; the first time 20)
 	@$(PYTHON) scripts/run_tests.py
 
 lint: ## all checks that read the code and the tarball (1 minute)
 	@echo "lint: one line a check (1 minute; the first time 4)"
 	$(INSIDE) python scripts/lint.py $(CHECKS)
 
-unit: ## unit tests against the built collection (10 s)
-	@echo "unit: pytest tests/unit against the built collection (10 s)"
+unit: ## unit tests against the built collection (20 s)
+	@echo "unit: pytest tests/unit against the built collection (20 s)"
 	$(INSIDE) python -m pytest tests/unit $(ARGS)
 
-integration: ## tests on a real control plane (2 minutes; needs Go 1.26 or newer)
-	@echo "integration: pytest tests/integration on a real control plane (2 minutes; the first time also builds the lab's tools)"
+integration: ## tests on a real control plane (5 minutes; needs Go 1.26 or newer)
+	@echo "integration: pytest tests/integration on a real control plane (5 minutes; the first time also builds the lab's tools)"
 	$(INSIDE) python -m pytest tests/integration $(ARGS)
 
 lab-up: ## start a control plane to try things on, and leave it running
@@ -48,7 +48,7 @@ bench: ## measure: tasks, objects and requests per second
 	$(INSIDE) python -m benchmarks $(ARGS)
 
 docs: ## render the documentation as HTML
-	@echo "docs: renders modules and guides (15 s)"
+	@echo "docs: renders modules and guides (10 s)"
 	$(INSIDE) scripts/docs.sh
 
 build: ## make dist/sunset-kube-<version>.tar.gz and install it below .work

@@ -42,3 +42,18 @@ attributes:
   idempotent:
     support: full
 """
+
+    READS = r"""
+options: {}
+attributes:
+  check_mode:
+    support: full
+    details:
+      - It never changes anything.
+  diff_mode:
+    support: N/A
+    details:
+      - It never changes anything.
+  idempotent:
+    support: full
+"""

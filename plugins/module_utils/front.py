@@ -10,6 +10,7 @@ Room: the front itself; private to the collection. A module calls `run_module`; 
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -90,6 +91,8 @@ class Context:
     clock: RealClock
     stop: StopSign
     tell: Tell
+    # Another context of the same connection, for steps that name one.
+    other_cluster: Callable[[str], Cluster]
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,14 @@ def perform(
         cluster = Cluster(lambda: load_endpoint(connection), clock, stop, params["parallel"])
     except Problem as problem:
         return {"changed": False, "failed": True, "msg": _clean(str(problem), params)}
+    others: dict[str, Cluster] = {}
+
+    def other_cluster(context: str) -> Cluster:
+        if context not in others:
+            elsewhere = dataclasses.replace(connection, context=context)
+            others[context] = Cluster(lambda: load_endpoint(elsewhere), clock, stop, params["parallel"])
+        return others[context]
+
     rows: list[dict[str, Any]] = []
     lock = threading.Lock()
 
@@ -125,11 +136,12 @@ def perform(
             show(event)
 
     try:
-        report = job.work(Context(params, check_mode, cluster, clock, stop, tell))
+        report = job.work(Context(params, check_mode, cluster, clock, stop, tell, other_cluster))
     except Problem as problem:
         report = Report({"changed": False, "requests": cluster.requests()}, failure=problem)
     finally:
-        cluster.close()
+        for each in (cluster, *others.values()):
+            each.close()
     return _result(report, params, rows)
 
 

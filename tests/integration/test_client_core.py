@@ -90,9 +90,9 @@ def test_a_really_overloaded_server_slows_us_down_and_everything_gets_done(narro
     stage = Stage(narrow_plane.api)
     user = narrow_plane.user("pushy")  # not an administrator: those are never turned away
     grant(narrow_plane.api, user, EVERYTHING)
-    hang_widgets(stage, 60)
-    result = succeeded(free(stage, user.kubeconfig, parallel=32))
-    assert result["counts"]["gone"] == 60
+    hang_widgets(stage, 20)
+    result = succeeded(free(stage, user.kubeconfig, parallel=8))
+    assert result["counts"]["gone"] == 20
     assert result["requests"]["throttled_seconds"] > 0
     assert narrow_plane.api.get(f"/apis/{GROUP}/v1/namespaces/{stage.namespace}/widgets")[1]["items"] == []
 
@@ -507,6 +507,118 @@ def test_a_kubeconfig_that_cannot_be_used_is_named_with_the_reason(
     assert result["failed"]
     assert str(file) in result["msg"]
     assert complaint in result["msg"]
+
+
+# -- kubeconfigs of every shape --------------------------------------------------------------------------------------
+
+
+def written(file: Path, **content: Any) -> Path:
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **content}))
+    return file
+
+
+@pytest.fixture
+def shapes(plane: ControlPlane, tmp_path: Path) -> Shapes:
+    return Shapes(plane, tmp_path)
+
+
+class Shapes:
+    """The administrator's kubeconfig, written in different ways."""
+
+    def __init__(self, plane: ControlPlane, folder: Path) -> None:
+        self._plane = plane
+        self._folder = folder
+        content = json.loads(plane.admin.kubeconfig.read_text())
+        self._cluster: dict[str, Any] = content["clusters"][0]["cluster"]
+        self._user: dict[str, Any] = content["users"][0]["user"]
+        self._context = [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}]
+
+    def file(self, cluster: Mapping[str, Any] | None = None, user: Mapping[str, Any] | None = None) -> str:
+        clusters = [{"name": "lab", "cluster": self._cluster if cluster is None else cluster}]
+        users = [{"name": "me", "user": self._user if user is None else user}]
+        sections = {"clusters": clusters, "users": users, "contexts": self._context, "current-context": "lab"}
+        return str(written(self._folder / "config", **sections))
+
+    def with_files_beside_it(self) -> str:
+        admin, server = self._plane.admin, self._plane.url
+        for name, source in (("ca", self._plane.ca_file), ("cert", admin.cert_file), ("key", admin.key_file)):
+            (self._folder / f"{name}.pem").write_text(source.read_text())
+        cluster = {"server": server, "certificate-authority": "ca.pem"}
+        return self.file(cluster, {"client-certificate": "cert.pem", "client-key": "key.pem"})
+
+    def in_three_files(self) -> str:
+        parts = [
+            written(self._folder / "a", contexts=self._context, **{"current-context": "lab"}),
+            self._folder / "not-there",
+            written(self._folder / "b", clusters=[{"name": "lab", "cluster": self._cluster}]),
+            written(self._folder / "c", users=[{"name": "me", "user": self._user}], **{"current-context": "no"}),
+        ]
+        return ":".join(map(str, parts))
+
+    def without_verification(self) -> str:
+        return self.file({"server": self._plane.url, "insecure-skip-tls-verify": True})
+
+    def for_another_server_name(self) -> str:
+        return self.file({**self._cluster, "tls-server-name": "kubernetes.default.svc"})
+
+    def with_certificates_from_a_plugin(self) -> str:
+        admin = self._plane.admin
+        pair = {
+            "clientCertificateData": admin.cert_file.read_text(),
+            "clientKeyData": admin.key_file.read_text(),
+        }
+        credential = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": pair}
+        return self.file(user=exec_plugin(self._folder, f"print({json.dumps(credential)!r})"))
+
+    def with_a_plugin_beside_it(self) -> str:
+        """Its command is a path relative to the file, and it wants a variable of its own."""
+        self.with_certificates_from_a_plugin()
+        program = self._folder / "login"
+        lines = f'#!/bin/sh\n[ "$WHO" = me ] && exec {sys.executable} {self._folder / "login.py"}\n'
+        program.write_text(lines)
+        program.chmod(0o755)
+        version = "client.authentication.k8s.io/v1"
+        plugin = {"apiVersion": version, "command": "./login", "env": [{"name": "WHO", "value": "me"}]}
+        return self.file(user={"exec": {**plugin, "args": None, "interactiveMode": "IfAvailable"}})
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shapes.file,
+        Shapes.with_files_beside_it,
+        Shapes.in_three_files,
+        Shapes.without_verification,
+        Shapes.for_another_server_name,
+        Shapes.with_certificates_from_a_plugin,
+        Shapes.with_a_plugin_beside_it,
+    ],
+)
+@pytest.mark.usefixtures("kinds")
+def test_a_kubeconfig_of_this_shape_is_understood(
+    shapes: Shapes, shape: Any, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    params = {"kind": "Widget", "namespace": "default", "finalizers": [CLEANUP], "kubeconfig": shape(shapes)}
+    assert succeeded(run_job(JOB, params))["changed"] is False
+
+
+@pytest.mark.usefixtures("kinds")
+def test_the_variable_kubeconfig_counts_where_the_task_names_none(
+    shapes: Shapes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("K8S_AUTH_KUBECONFIG", raising=False)
+    monkeypatch.setenv("KUBECONFIG", shapes.file())
+    assert succeeded(run_job(JOB, {"kind": "Widget", "namespace": "default", "finalizers": [CLEANUP]}))
+
+
+def test_a_server_with_another_name_than_the_kubeconfig_says_is_not_trusted(stage: Stage, plane: ControlPlane) -> None:
+    content = json.loads(plane.admin.kubeconfig.read_text())
+    content["clusters"][0]["cluster"]["tls-server-name"] = "bank.example.com"
+    result = free(stage, content)
+    assert result["failed"]
+    assert "certificate is not trusted" in result["msg"]
+    assert "bank.example.com" in result["msg"]
 
 
 # -- acting as somebody else -----------------------------------------------------------------------------------------

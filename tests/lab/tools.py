@@ -53,6 +53,8 @@ TOOLS = {
         Tool("etcd", "etcd", "go.etcd.io/etcd/server/v3", 60),
         Tool("kube-apiserver", "kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver", 300, _KUBERNETES),
         Tool("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager", 90, _KUBERNETES),
+        Tool("helm", "helm", "helm.sh/helm/v3/cmd/helm", 150),
+        Tool("kapp", "kapp", "carvel.dev/kapp/cmd/kapp", 90),
         Tool("limit", "../../benchmarks/limit", "sunset.dev/benchmarks/limit", 60),
     )
 }

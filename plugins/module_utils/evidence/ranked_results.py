@@ -15,6 +15,7 @@ from typing import Any
 
 from ..objects import parse_time
 from ..teardown.explain import Blocked
+from ..teardown.members_info import ShownMembers
 from ..teardown.plan import Entry, Plan, Step
 from ..teardown.ranked_delete import RankedOutcome
 from ..teardown.run import StepOutcome
@@ -142,3 +143,31 @@ def _survivor(blocked: Blocked, now: float) -> dict[str, Any]:
         "deleting_for": round(max(0.0, now - parse_time(deleted_at))) if deleted_at else None,
         "blocked_by": [blocker.as_dict() for blocker in blocked.blockers],
     }
+
+
+def members_result(shown: ShownMembers, requests: dict[str, Any]) -> dict[str, Any]:
+    """What `members_info` returns."""
+    return bounded(
+        {
+            "changed": False,
+            "source": shown.source,
+            "missing": shown.missing,
+            "members": [
+                {
+                    "object": entry.member.ref.as_dict(),
+                    "source": entry.member.source,
+                    "owned": entry.owned,
+                    "keep_marker": entry.keep_marker,
+                    "finalizers": list(entry.member.record.finalizers),
+                }
+                for entry in shown.members
+            ],
+            "absent": [
+                {"api_version": claim.api_version, "kind": claim.kind, "namespace": claim.namespace, "name": claim.name}
+                for claim in shown.absent
+            ],
+            "plan": plan_rows(shown.plan, MOST),
+            "plan_hash": shown.plan.hash,
+            "requests": requests,
+        }
+    )

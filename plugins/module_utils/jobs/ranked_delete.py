@@ -40,6 +40,11 @@ ARGUMENTS = {
         "default": "Background",
     },
     "grace_period_seconds": {"type": "int"},
+    "finalize_namespaces": {"type": "bool", "default": False},
+    "before_delete": {
+        "type": "dict",
+        "options": {"annotate": {"type": "dict"}, "patch": {"type": "dict"}, "scale": {"type": "int"}},
+    },
 }
 
 
@@ -50,7 +55,7 @@ def check(params: dict[str, Any]) -> None:
 
 def work(context: Context) -> Report:
     options = parse_ranked(context.params, check_mode=context.check_mode)
-    outcome = delete_ranked(options, context.cluster, context.clock, context.stop, context.tell)
+    outcome = delete_ranked(options, context.cluster, context.other_cluster, context.clock, context.stop, context.tell)
     return Report(
         result=ranked_result(outcome, context.cluster.requests()),
         failure=outcome.failure,

@@ -21,6 +21,7 @@ class Brake:
         self._stop = stop
         self._most = most
         self._allowed = most
+        self._ceiling = most  # how many were known to be too many, halved
         self._sending = 0
         self._calm = 0
         self._paused_until = 0.0
@@ -46,7 +47,9 @@ class Brake:
             self._sending -= 1
             if self._allowed < self._most:
                 self._calm += 1
-                if self._calm >= self._allowed:
+                # Up to where it went well before, one more each round; beyond that much more slowly.
+                rounds = 1 if self._allowed < self._ceiling else 20
+                if self._calm >= self._allowed * rounds:
                     self._calm = 0
                     self._allowed += 1
             self._free.notify_all()
@@ -60,6 +63,6 @@ class Brake:
                 # Workers told in the same moment share one pause; only its growth counts.
                 self.throttled_seconds += until - max(now, self._paused_until)
                 if now >= self._paused_until:
-                    self._allowed = max(1, self._allowed // 2)
+                    self._allowed = self._ceiling = max(1, self._allowed // 2)
                 self._paused_until = until
             self._calm = 0

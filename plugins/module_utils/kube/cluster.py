@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..clock import Clock, Deadline, StopSign
@@ -50,6 +50,12 @@ class Cluster:
     def resolve(self, name: str, api_version: str | None = None) -> tuple[Resource | None, str]:
         """The kind somebody means, and a warning. None: not installed. See `naming.must_resolve`."""
         return naming.must_resolve(self.catalogue, name, api_version)
+
+    def is_installed(self, resource: Resource) -> bool:
+        """Whether a kind is there at this moment. Raises when that cannot be seen."""
+        self.forget_catalogue()
+        found, _warning = self.resolve(resource.plural, f"{resource.group}/")
+        return found is not None
 
     def deletable_kinds(self) -> builtins.list[Resource]:
         """Every kind that can be listed and deleted. A group that cannot be seen is an error: it may hold some."""
@@ -133,6 +139,14 @@ class Cluster:
         self, resource: Resource, record: Record, operations: Sequence[dict[str, Any]], *, dry_run: bool = False
     ) -> writes.Written:
         return writes.json_patch(self._transport, resource, record, operations, dry_run=dry_run)
+
+    def merge_patch(
+        self, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False
+    ) -> writes.Written:
+        return writes.merge_patch(self._transport, resource, record, patch, dry_run=dry_run)
+
+    def finalize_namespace(self, record: Record) -> writes.Written:
+        return writes.finalize_namespace(self._transport, NAMESPACES, record)
 
     def require(self, verb: str, resource: Resource, namespaces: Iterable[str] = ()) -> None:
         """Refuse now, before the first write, if this is not allowed everywhere, or in each of these namespaces."""

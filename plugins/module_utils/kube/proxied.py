@@ -100,11 +100,11 @@ def _lines(answer: Any, timed_out: type[Exception]) -> Iterator[bytes]:
 
 def _proxy_manager(urllib3: Any, endpoint: Endpoint) -> Any:
     proxy = endpoint.proxy or ""
-    scheme = urllib.parse.urlsplit(proxy).scheme
+    parts = _parsed(proxy)
     tls: dict[str, Any] = {}
     if endpoint.tls is not None:
         tls = {"ssl_context": endpoint.tls, "server_hostname": endpoint.server_name}
-    if scheme.startswith("socks"):
+    if parts.scheme.startswith("socks"):
         try:
             from urllib3.contrib.socks import SOCKSProxyManager
         except ImportError as problem:
@@ -112,22 +112,32 @@ def _proxy_manager(urllib3: Any, endpoint: Endpoint) -> Any:
                 "a SOCKS proxy is set", why=str(problem), next_step="install it: python3 -m pip install PySocks"
             ) from problem
         return SOCKSProxyManager(proxy, **tls)
-    if scheme not in ("http", "https"):
-        raise BadOption(
-            "the proxy", which=_harmless(proxy), why="it is not a URL", next_step="write it like http://host:3128"
-        )
-    login = urllib.parse.urlsplit(proxy)
     secret = None
-    if login.username:
-        secret = f"{urllib.parse.unquote(login.username)}:{urllib.parse.unquote(login.password or '')}"
+    if parts.username:
+        secret = f"{urllib.parse.unquote(parts.username)}:{urllib.parse.unquote(parts.password or '')}"
     headers = urllib3.make_headers(proxy_basic_auth=secret) if secret else None
     return urllib3.ProxyManager(proxy, proxy_headers=headers, **tls)
 
 
+def _parsed(proxy: str) -> urllib.parse.SplitResult:
+    try:
+        parts = urllib.parse.urlsplit(proxy)
+        if parts.scheme not in _SCHEMES or not parts.hostname or parts.port == 0:
+            raise ValueError
+    except ValueError:
+        raise BadOption(
+            "the proxy", which=_harmless(proxy), why="it is not a URL", next_step="write it like http://host:3128"
+        ) from None
+    return parts
+
+
+_SCHEMES = frozenset({"http", "https", "socks4", "socks4a", "socks5", "socks5h"})
+
+
 def _harmless(proxy: str | None) -> str:
-    """The proxy's address without a password in it."""
-    parts = urllib.parse.urlsplit(proxy or "")
-    return f"{parts.scheme}://{parts.hostname}:{parts.port}" if parts.hostname else (proxy or "")
+    """The proxy's address without a login in it."""
+    scheme, separator, rest = (proxy or "").rpartition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
 
 
 def _import_urllib3() -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 import json
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,7 +126,7 @@ def remove_finalizers(
         patch = finalizer_patch(record, names)
         if not patch:
             return Written(Effect.DONE if unheard else Effect.ALREADY, record)
-        answer = _patch(transport, resource, record, patch, dry_run)
+        answer = _json_patch(transport, resource, record, patch, dry_run)
         unheard = unheard or answer.unheard
         if answer.ok:
             left = record_of(answer.json().get("metadata") or {})
@@ -171,12 +171,43 @@ def json_patch(
 ) -> Written:
     """A JSON patch of one object, tested for the uid. One try: only the caller can compute it anew after a race."""
     patch = [{"op": "test", "path": "/metadata/uid", "value": record.uid}, *operations]
-    answer = _patch(transport, resource, record, patch, dry_run)
+    answer = _json_patch(transport, resource, record, patch, dry_run)
     if answer.ok:
         return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
     if answer.status == 404:
         return Written(Effect.GONE)
     return Written(Effect.REFUSED, record, error_from(answer, "cannot patch", f"{resource.kind} {record.place}"))
+
+
+def merge_patch(
+    transport: Transport, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False
+) -> Written:
+    """A merge patch that names the uid: a namesake with another one is refused by the server, not changed."""
+    metadata = {**(patch.get("metadata") or {}), "uid": record.uid}
+    body = json.dumps({**patch, "metadata": metadata}).encode()
+    answer = _patch(transport, resource, record, body, "application/merge-patch+json", dry_run)
+    if answer.ok:
+        return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
+    if answer.status == 404:
+        return Written(Effect.GONE)
+    return Written(Effect.REFUSED, record, error_from(answer, "cannot patch", f"{resource.kind} {record.place}"))
+
+
+def finalize_namespace(transport: Transport, resource: Resource, record: Record) -> Written:
+    """Take the last hold off a Namespace. Whoever calls this has proven that nothing is left in it."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": record.name, "uid": record.uid, "resourceVersion": record.resource_version},
+        "spec": {"finalizers": []},
+    }
+    path = f"{resource.path(None, record.name)}/finalize"
+    answer = transport.send(Request("PUT", path, "put", json.dumps(body).encode()))
+    if answer.ok:
+        return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
+    if answer.status == 404:
+        return _gone(record, by_us=answer.unheard)
+    return Written(Effect.REFUSED, record, error_from(answer, "cannot finalize", f"Namespace {record.name}"))
 
 
 def read(transport: Transport, resource: Resource, namespace: str, name: str) -> Record | None:
@@ -199,20 +230,19 @@ def _lost_a_race(status: int, problem: ApiError) -> bool:
     return status == 409 or (status == 422 and not problem.causes)
 
 
-def _patch(
+def _json_patch(
     transport: Transport, resource: Resource, record: Record, patch: Sequence[dict[str, Any]], dry_run: bool
 ) -> Answer:
+    body = json.dumps(list(patch)).encode()
+    return _patch(transport, resource, record, body, "application/json-patch+json", dry_run)
+
+
+def _patch(
+    transport: Transport, resource: Resource, record: Record, body: bytes, content_type: str, dry_run: bool
+) -> Answer:
     query = "?" + urllib.parse.urlencode({"dryRun": "All"} if dry_run else {"fieldManager": "sunset.kube"})
-    return transport.send(
-        Request(
-            "PATCH",
-            resource.path(record.namespace, record.name) + query,
-            "patch",
-            json.dumps(list(patch)).encode(),
-            content_type="application/json-patch+json",
-            accept=METADATA,
-        )
-    )
+    target = resource.path(record.namespace, record.name) + query
+    return transport.send(Request("PATCH", target, "patch", body, content_type=content_type, accept=METADATA))
 
 
 def _record_in(answer: Answer) -> Record | None:

@@ -10,6 +10,7 @@ prove that a uid is gone; nothing else does. A scope that cannot be seen proves 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from ..clock import Clock, Deadline, StopSign
 from ..objects import ObjectRef, Record, Resource, ref_to
-from ..problems import Problem
+from ..problems import Interrupted, Problem
 from .events import Did, Progress, Tell
 
 if TYPE_CHECKING:
@@ -193,11 +194,14 @@ def delete_and_wait(
     departure = Departure(leavers, clock)
 
     def send(leaver: Leaver) -> None:
+        if stop.is_set() or deadline.passed():
+            return
         written = cluster.delete(leaver.resource, leaver.record)
         departure.wrote(leaver, written)
         tell(Did("delete", leaver.ref, written.effect.value))
 
     with cluster.following(listings, departure):
         # A second DELETE on a terminating object can put foregroundDeletion back and block it for good.
-        cluster.for_each([leaver for leaver in leavers if not leaver.record.terminating], send)
+        with contextlib.suppress(Interrupted):  # what was done until then is reported
+            cluster.for_each([leaver for leaver in leavers if not leaver.record.terminating], send)
         return departure.wait(deadline, stop, lambda now: tell(now.progress(step, deadline)))

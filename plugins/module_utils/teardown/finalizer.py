@@ -83,7 +83,7 @@ class FinalizerPlan:
     @property
     def hash(self) -> str:
         """The same objects and finalizers give the same hash, in whatever order they were found."""
-        rows = sorted([*release.ref.as_dict().values(), *release.finalizers] for release in self.releases)
+        rows = sorted([*release.ref.as_dict().values(), *sorted(release.finalizers)] for release in self.releases)
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
 
@@ -103,11 +103,12 @@ def parse_options(params: dict[str, Any], *, check_mode: bool) -> FinalizerOptio
     finalizers = tuple(text.strip() for text in params["finalizers"])
     if not finalizers or not all(finalizers):
         bad.add("finalizers", "give at least one name or glob, and no empty ones")
-    if "*" in finalizers:
+    if any(not text.strip("*?/.") for text in finalizers if text):
         bad.add(
             "finalizers",
             "a lone * would take finalizers nobody thought of; name them, or use a glob like example.com/*",
         )
+    _refuse_empty_texts(params, ("kind", "name", "namespace", "label_selector", "api_version"), bad)
     if params["name"] and params["label_selector"]:
         bad.add("name", "cannot stand together with label_selector")
     for option, least in (("grace", 0), ("timeout", 1), ("max_objects", 1), ("parallel", 1)):
@@ -134,6 +135,13 @@ def parse_options(params: dict[str, Any], *, check_mode: bool) -> FinalizerOptio
         plan_hash=params["plan_hash"],
         check_mode=check_mode,
     )
+
+
+def _refuse_empty_texts(params: dict[str, Any], names: tuple[str, ...], bad: BadFields) -> None:
+    """A variable that came out empty must not mean "all of them"."""
+    for name in names:
+        if params[name] is not None and not params[name].strip():
+            bad.add(name, "is empty; leave it out or give a value")
 
 
 def remove_named_finalizers(

@@ -29,9 +29,8 @@ class Facts:
     not_ours: OwnershipTest | None = None
     check_ownership: bool = True
     keep_markers: bool = True
-    # CRD name → objects of its kind that are not in the plan.
-    foreign_instances: dict[str, int] = field(default_factory=dict)
-    foreign_policy: str = "refuse"
+    # uid of a definition or namespace → why others would go with it. Only filled where the task says to keep such.
+    takes_others_along: dict[str, str] = field(default_factory=dict)
 
 
 def judge(member: Member, facts: Facts) -> Verdict:
@@ -69,11 +68,9 @@ def owned_by_somebody_else(member: Member, facts: Facts) -> Verdict | None:
     return Verdict(Fate.NOT_OWNED, why) if why else None
 
 
-def definition_with_foreign_instances(member: Member, facts: Facts) -> Verdict | None:
-    if (member.resource.group, member.resource.plural) != CRD or facts.foreign_policy != "keep":
-        return None
-    count = facts.foreign_instances.get(member.record.name, 0)
-    return Verdict(Fate.KEEP, f"{count} objects of its kind are not in this plan") if count else None
+def takes_others_along(member: Member, facts: Facts) -> Verdict | None:
+    why = facts.takes_others_along.get(member.record.uid)
+    return Verdict(Fate.KEEP, why) if why else None
 
 
 Guard = Callable[[Member, Facts], "Verdict | None"]
@@ -82,7 +79,7 @@ GUARDS: tuple[Guard, ...] = (
     kept_by_its_source,
     carries_a_keep_marker,
     owned_by_somebody_else,
-    definition_with_foreign_instances,
+    takes_others_along,
 )
 
 

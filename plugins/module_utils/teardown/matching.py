@@ -51,6 +51,8 @@ class Matcher:
         return next((place for place in places if self._takes(self.rules[place], member)), None)
 
     def _takes(self, rule: StepRule, member: Member) -> bool:
+        if rule.context:
+            return False  # that step is about another cluster
         if rule.standard is not None:
             fits = STANDARD_TESTS[rule.standard](member)
         else:

@@ -9,6 +9,7 @@ Room: teardown. `make_plan` is pure; `gather_facts` before it is the only part t
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections import Counter
@@ -17,10 +18,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..objects import Resource
-from ..problems import Refused
-from .guards import CRD, Facts, judge
-from .matching import Matcher, fits_narrowing, is_definition
-from .members.claims import Membership
+from .guards import Facts, judge
+from .matching import Matcher, fits_narrowing
+from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .steps import Standard, StepRule
 from .verdicts import Fate, Verdict
@@ -94,6 +94,7 @@ class Ground:
     order: OrderFacts
     matcher: Matcher
     default_order: bool = True
+    absent: list[Claim] = field(default_factory=list)
 
 
 def gather_ground(
@@ -113,12 +114,13 @@ def gather_ground(
         facts=Facts(not_ours=membership.not_ours),
         order=_order_facts(everyone, cluster),
         matcher=matcher,
+        absent=found.absent,
     )
 
 
 def _resolve_types(rules: Iterable[StepRule], looker: Looker) -> dict[str, Resource | None]:
     resolved: dict[str, Resource | None] = {}
-    for rule in rules:
+    for rule in (rule for rule in rules if not rule.context):
         for entry in (*rule.types, *rule.exclude):
             api_version = None if entry.group is None else f"{entry.group}/{entry.version or ''}"
             resolved[entry.path] = looker.resolve(entry.kind, api_version)
@@ -183,6 +185,17 @@ def _webhook_backends(members: Sequence[Member], cluster: Cluster) -> dict[str, 
     return backends
 
 
+def plan_elsewhere(rule: StepRule, looker: Looker, facts: Facts) -> tuple[Step, Matcher]:
+    """A step that another context's cluster is about: every object of its types there."""
+    here = dataclasses.replace(rule, context=None)
+    types = _resolve_types([here], looker)
+    matcher = Matcher((here,), types)
+    members = {member.record.uid: member for member in _beyond([here], types, matcher, looker)}
+    taken = [member for member in members.values() if matcher.step_of(member) == 0]
+    step = _step(rule, [Entry(member, judge(member, facts)) for member in taken], OrderFacts(), [])
+    return step, matcher
+
+
 def make_plan(ground: Ground) -> Plan:
     """Pure: every member gets its step and its verdict; the records of the source go last."""
     plan = Plan()
@@ -228,36 +241,3 @@ def _webhooks_first(plan: Plan) -> None:
             step.waves = [wave for wave in waves if wave]
             plan.steps.insert(0, Step(StepRule("webhook configurations", 0), [early]))
             return
-
-
-def foreign_instances(ground: Ground, plan: Plan, looker: Looker) -> dict[str, int]:
-    """Definition → how many objects of its kind the plan does not delete. They would go with it, silently."""
-    going = {entry.member.record.uid for entry in plan.going}
-    foreign: dict[str, int] = {}
-    for entry in plan.going:
-        if not is_definition(entry.member):
-            continue
-        plural, _dot, group = entry.member.record.name.partition(".")
-        resource = looker.resolve(plural, f"{group}/")
-        if resource is None:
-            continue  # not served any more: the API server is already taking it apart
-        count = sum(record.uid not in going for record in looker.everything(resource))
-        if count:
-            foreign[entry.member.record.name] = count
-    return foreign
-
-
-def refuse_foreign_instances(foreign: dict[str, int]) -> None:
-    if not foreign:
-        return
-    name, count = next(iter(foreign.items()))
-    more = f" (and {len(foreign) - 1} more definitions)" if len(foreign) > 1 else ""
-    raise Refused(
-        "delete",
-        which=f"CustomResourceDefinition {name}{more}",
-        why=f"{count} objects of its kind are not in this plan and would go with it",
-        next_step="put them into an earlier step, or set foreign_instances to cascade or keep; nothing was changed",
-    )
-
-
-__all__ = ["CRD", "Entry", "Ground", "Plan", "Step", "foreign_instances", "gather_ground", "make_plan"]

@@ -10,23 +10,27 @@ tries every delete without keeping it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
+from ..objects import Resource
 from ..problems import BadFields, Problem, Refused
+from .before_delete import check_before_delete
 from .dependants import find_dependants
 from .dialects import read_order
 from .events import Did, Planned, Tell, Warned
 from .explain import Blocked, explain
+from .foreign import find_foreign, look_into_namespaces, refuse
+from .guards import Facts
 from .ladder import Ladder
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .members.manifests import manifest_membership
 from .members.sources import chosen_source, manifest_sources, read_members
-from .plan import Entry, Ground, Plan, foreign_instances, gather_ground, make_plan, refuse_foreign_instances
-from .run import RunOptions, RunOutcome, carry_out
+from .plan import Entry, Ground, Plan, gather_ground, make_plan, plan_elsewhere
+from .run import RunOptions, RunOutcome, Site, carry_out
 from .steps import StepRule
 
 if TYPE_CHECKING:
@@ -84,6 +88,10 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOption
             bad.add(name, f"must be {least} or more, not {params[name]}")
     if (params.get("parallel") or 1) > 64:
         bad.add("parallel", f"must be 64 or less, not {params['parallel']}")
+    before_delete = {key: value for key, value in (params["before_delete"] or {}).items() if value is not None}
+    check_before_delete(before_delete, "before_delete", bad)
+    for rule in rules:
+        check_before_delete(rule.before_delete, f"{rule.path}.beforeDelete", bad)
     bad.raise_if_any()
     return RankedOptions(
         members=params["members"],
@@ -98,6 +106,8 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOption
             on_timeout=params["on_timeout"],
             propagation=params["propagation_policy"],
             grace_seconds=params["grace_period_seconds"],
+            finalize_namespaces=params["finalize_namespaces"],
+            before_delete=before_delete,
         ),
         explicit_first=bool(params["deletion_order_rules"]),
         default_order=not groups and not params["deletion_order_rules"],
@@ -114,7 +124,14 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOption
     )
 
 
-def delete_ranked(options: RankedOptions, cluster: Cluster, clock: Clock, stop: StopSign, tell: Tell) -> RankedOutcome:
+def delete_ranked(
+    options: RankedOptions,
+    cluster: Cluster,
+    other_cluster: Callable[[str], Cluster],
+    clock: Clock,
+    stop: StopSign,
+    tell: Tell,
+) -> RankedOutcome:
     began = clock.now()
     cluster.limit_to(Deadline(clock, options.run.timeout))
     outcome = RankedOutcome(check_mode=options.check_mode)
@@ -129,24 +146,40 @@ def delete_ranked(options: RankedOptions, cluster: Cluster, clock: Clock, stop: 
     ground.default_order = options.default_order
     ground.facts.keep_markers = options.keep_markers
     ground.facts.check_ownership = options.ownership == "check"
-    ground.facts.foreign_policy = options.foreign
+    outcome.absent = len(ground.absent)
+    look_into_namespaces(ground.members, looker)
     ground.members += find_dependants(ground.members, looker)
-    outcome.plan = _plan(ground, looker)
+    outcome.plan = _plan(ground, looker, options.foreign)
+    sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
+    sites.update(_sites_elsewhere(outcome.plan, other_cluster, tell))
     for text in [*membership.warnings, *looker.warnings, *outcome.plan.warnings]:
         outcome.warnings.append(text)
         tell(Warned(text))
     tell(Planned(_summary(outcome.plan), outcome.plan.hash))
     _check_limits(options, outcome.plan)
-    _check_rights(options, outcome.plan, cluster)
+    _check_rights(options, outcome.plan, sites)
     if options.check_mode:
-        _rehearse(options, outcome, cluster, tell)
+        _rehearse(options, outcome, sites, tell)
     else:
-        outcome.run = carry_out(outcome.plan, ground.facts, looker, options.run, cluster, clock, stop, tell)
+        outcome.run = carry_out(outcome.plan, sites, options.run, clock, stop, tell)
         outcome.failure = outcome.run.failure
         outcome.blocked = explain(outcome.run, cluster)
     outcome.seconds = clock.now() - began
     outcome.server_time = cluster.server_time()
     return outcome
+
+
+def _sites_elsewhere(plan: Plan, other_cluster: Callable[[str], Cluster], tell: Tell) -> dict[str | None, Site]:
+    """Steps with `targetName` are planned and carried out in that context's cluster."""
+    sites: dict[str | None, Site] = {}
+    for place, step in enumerate(plan.steps):
+        context = step.rule.context
+        if context:
+            cluster = other_cluster(context)
+            looker = Looker(cluster, tell)
+            plan.steps[place], matcher = plan_elsewhere(step.rule, looker, Facts())
+            sites[context] = Site(cluster, looker, matcher, Facts())
+    return sites
 
 
 def _nothing_to_do(options: RankedOptions, membership: Membership, outcome: RankedOutcome, tell: Tell) -> RankedOutcome:
@@ -184,15 +217,15 @@ def _add_the_namespace(options: RankedOptions, membership: Membership) -> None:
         membership.claims.append(Claim("", "Namespace", value, version="v1", source=membership.source, marked=False))
 
 
-def _plan(ground: Ground, looker: Looker) -> Plan:
+def _plan(ground: Ground, looker: Looker, policy: str) -> Plan:
     plan = make_plan(ground)
-    foreign = foreign_instances(ground, plan, looker)
-    if not foreign or ground.facts.foreign_policy == "cascade":
+    if policy == "cascade":
         return plan
-    if ground.facts.foreign_policy == "refuse":
-        refuse_foreign_instances(foreign)
-    ground.facts.foreign_instances = foreign
-    return make_plan(ground)
+    foreign = find_foreign(plan, looker)
+    if policy == "refuse":
+        refuse(foreign)
+    ground.facts.takes_others_along = {entry.member.record.uid: entry.why for entry in foreign}
+    return make_plan(ground) if foreign else plan
 
 
 def _summary(plan: Plan) -> str:
@@ -219,21 +252,27 @@ def _check_limits(options: RankedOptions, plan: Plan) -> None:
         )
 
 
-def _check_rights(options: RankedOptions, plan: Plan, cluster: Cluster) -> None:
+def _check_rights(options: RankedOptions, plan: Plan, sites: Mapping[str | None, Site]) -> None:
     """Every verb on every kind, before the first write."""
-    needed: dict[tuple[str, Any], set[str]] = {}
-    for step in plan.steps:
-        for entry in step.going:
-            verbs = ["delete", "patch"] if step.rule.force else ["delete"]
-            for verb in verbs:
-                needed.setdefault((verb, entry.member.resource), set()).add(entry.member.record.namespace)
+    for context, site in sites.items():
+        needed: dict[tuple[str, Resource], set[str]] = {}
+        for step in (step for step in plan.steps if step.rule.context == context):
+            patches = step.rule.force or step.rule.before_delete or options.run.before_delete
+            for entry in step.going:
+                for verb in ("delete", "patch") if patches else ("delete",):
+                    needed.setdefault((verb, entry.member.resource), set()).add(entry.member.record.namespace)
+        _require_all(site.cluster, needed)
+
+
+def _require_all(cluster: Cluster, needed: Mapping[tuple[str, Resource], set[str]]) -> None:
     cluster.for_each(needed.items(), lambda item: cluster.require(item[0][0], item[0][1], sorted(item[1])))
 
 
-def _rehearse(options: RankedOptions, outcome: RankedOutcome, cluster: Cluster, tell: Tell) -> None:
+def _rehearse(options: RankedOptions, outcome: RankedOutcome, sites: Mapping[str | None, Site], tell: Tell) -> None:
     """Let the server try every delete. What it refuses now, it would refuse in the middle of the run."""
 
-    def try_one(entry: Entry) -> None:
+    def try_one(planned: tuple[Cluster, Entry]) -> None:
+        cluster, entry = planned
         member: Member = entry.member
         if member.record.terminating:
             return
@@ -242,7 +281,9 @@ def _rehearse(options: RankedOptions, outcome: RankedOutcome, cluster: Cluster, 
         if written.problem:
             outcome.refused_in_rehearsal.append((entry, written.problem))
 
-    cluster.for_each(outcome.plan.going, try_one)
+    for context, site in sites.items():
+        steps = [step for step in outcome.plan.steps if step.rule.context == context]
+        site.cluster.for_each([(site.cluster, entry) for step in steps for entry in step.going], try_one)
     if outcome.refused_in_rehearsal:
         entry, problem = outcome.refused_in_rehearsal[0]
         more = len(outcome.refused_in_rehearsal) - 1

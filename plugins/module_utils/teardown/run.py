@@ -10,22 +10,30 @@ with the newest metadata the watch has brought, so that a keep marker set meanwh
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
+from ..objects import parse_time
 from ..problems import Interrupted, Problem, Refused, TimedOut
-from .departure import Departed, Departure, Leaver
+from .arrivals import Arrivals
+from .before_delete import patch_before_delete
+from .departure import Departure, Leaver
 from .events import Did, StepBegan, StepEnded, Tell
 from .guards import Facts, judge
 from .ladder import Ladder, Rung
-from .members.looking import Looker, Member
+from .matching import Matcher
+from .members.looking import Looker
 from .plan import GOING, Entry, Plan, Step
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
+    from ..kube.writes import Written
+
+_SETTLE = 0.5  # seconds between the two lists that must show nothing new
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,17 @@ class RunOptions:
     propagation: str = "Background"
     grace_seconds: int | None = None
     finalize_namespaces: bool = False
+    before_delete: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Site:
+    """One cluster a plan is carried out in: this one, or another context that a step names."""
+
+    cluster: Cluster
+    looker: Looker
+    matcher: Matcher
+    facts: Facts
 
 
 @dataclass
@@ -47,11 +66,18 @@ class StepOutcome:
     released: int = 0
     seconds: float = 0.0
     begun: bool = False
+    prepared: int = 0
+    newcomers: int = 0
     late_kept: list[Entry] = field(default_factory=list)
     replaced: list[Leaver] = field(default_factory=list)
     refused: list[tuple[Leaver, Problem]] = field(default_factory=list)
     survivors: list[Leaver] = field(default_factory=list)
-    recreated: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def begun_deletions(self) -> bool:
+        """Survivors that were not being deleted when we came."""
+        before = {entry.member.record.uid: entry.member.record.terminating for entry in self.step.going}
+        return any(not before.get(leaver.record.uid, False) and leaver.record.terminating for leaver in self.survivors)
 
 
 @dataclass
@@ -66,27 +92,30 @@ class RunOutcome:
 
     @property
     def changed(self) -> bool:
-        return any(step.deleted or step.released or step.survivors for step in self.steps)
+        return any(step.deleted or step.released or step.prepared or step.begun_deletions for step in self.steps)
 
 
 def carry_out(
-    plan: Plan,
-    facts: Facts,
-    looker: Looker,
-    options: RunOptions,
-    cluster: Cluster,
-    clock: Clock,
-    stop: StopSign,
-    tell: Tell,
+    plan: Plan, sites: Mapping[str | None, Site], options: RunOptions, clock: Clock, stop: StopSign, tell: Tell
 ) -> RunOutcome:
     deadline = Deadline(clock, options.timeout)
-    leavers = {entry.member.record.uid: Leaver(entry.member.resource, entry.member.record) for entry in plan.going}
-    runner = _Runner(facts, looker, options, cluster, clock, stop, tell, deadline, Departure(leavers.values(), clock))
     outcome = RunOutcome([StepOutcome(step) for step in plan.steps])
-    with cluster.following(_concerned(looker, leavers), runner.departure):
+    with contextlib.ExitStack() as watching:
+        runners = {}
+        for context, site in sites.items():
+            leavers = {
+                entry.member.record.uid: Leaver(entry.member.resource, entry.member.record)
+                for step in plan.steps
+                if step.rule.context == context
+                for entry in step.going
+            }
+            runner = _Runner(site, options, clock, stop, tell, deadline, leavers, Departure(leavers.values(), clock))
+            watching.enter_context(site.cluster.following(_concerned(site.looker, leavers), runner.departure))
+            runners[context] = runner
         for step in outcome.steps:
+            runner = runners[step.step.rule.context]
             try:
-                runner.do_step(step, leavers)
+                runner.do_step(step)
             except Problem as problem:
                 outcome.failure = problem
             outcome.blind.update(runner.blind)
@@ -111,54 +140,110 @@ def _concerned(looker: Looker, leavers: dict[str, Leaver]) -> list[Any]:
 
 @dataclass
 class _Runner:
-    facts: Facts
-    looker: Looker
+    site: Site
     options: RunOptions
-    cluster: Cluster
     clock: Clock
     stop: StopSign
     tell: Tell
     deadline: Deadline
+    leavers: dict[str, Leaver]
     departure: Departure
     blind: dict[str, Problem] = field(default_factory=dict)
     _graceless: set[str] = field(default_factory=set)
     _stripped: set[str] = field(default_factory=set)
 
-    def do_step(self, outcome: StepOutcome, leavers: dict[str, Leaver]) -> None:
+    @property
+    def cluster(self) -> Cluster:
+        return self.site.cluster
+
+    def do_step(self, outcome: StepOutcome) -> None:
         began = self.clock.now()
         rule = outcome.step.rule
         outcome.begun = True
         total = len(outcome.step.going)
         if total:
             self.tell(StepBegan(rule.name, rule.rank, total))
-        own_deadline = Deadline(self.clock, min(rule.timeout or self.deadline.left(), self.deadline.left()))
-        for wave in outcome.step.waves:
-            going = [leavers[entry.member.record.uid] for entry in wave]
-            self._remove(outcome, wave, going, own_deadline)
-            if outcome.survivors or outcome.refused or self.stop.is_set():
-                break
-        outcome.seconds = self.clock.now() - began
-        if total:
-            self.tell(StepEnded(rule.name, rule.rank, outcome.deleted, len(outcome.survivors), outcome.seconds))
+        deadline = Deadline(self.clock, min(rule.timeout or self.deadline.left(), self.deadline.left()))
+        try:
+            self._prepare(outcome)
+            for wave in outcome.step.waves:
+                if not self._remove(outcome, wave, deadline):
+                    break
+            else:
+                self._until_nothing_new_comes(outcome, deadline)
+        finally:
+            outcome.seconds = self.clock.now() - began
+            if total:
+                self.tell(StepEnded(rule.name, rule.rank, outcome.deleted, len(outcome.survivors), outcome.seconds))
 
-    def _remove(self, outcome: StepOutcome, wave: Sequence[Entry], going: list[Leaver], deadline: Deadline) -> None:
+    def _prepare(self, outcome: StepOutcome) -> None:
+        """`before_delete`, for the whole step before its first delete."""
+        wish = {**self.options.before_delete, **outcome.step.rule.before_delete}
+
+        def patch_one(entry: Entry) -> None:
+            patch = patch_before_delete(entry.member, wish)
+            leaver = self.leavers[entry.member.record.uid]
+            if not patch or leaver.record.terminating:
+                return
+            written = self.cluster.merge_patch(leaver.resource, leaver.record, patch)
+            self.tell(Did("patch before delete", leaver.ref, written.effect.value))
+            if written.problem:
+                raise written.problem
+            if written.record:
+                leaver.record = written.record
+                outcome.prepared += 1
+
+        if wish:
+            self.cluster.for_each(outcome.step.going, patch_one)
+
+    def _remove(self, outcome: StepOutcome, wave: Sequence[Entry], deadline: Deadline) -> bool:
+        """Delete a wave and wait. Whether the next one may begin."""
         entries = {entry.member.record.uid: entry for entry in wave}
+        going = [self.leavers[uid] for uid in entries]
         self.departure.expect(going)
 
         def send(leaver: Leaver) -> None:
-            if deadline.passed() or not self.departure.is_here(leaver):
+            if deadline.passed() or self.stop.is_set() or not self.departure.is_here(leaver):
                 return
             entry = entries[leaver.record.uid]
-            verdict = judge(_as_of_now(entry.member, leaver), self.facts)
+            verdict = judge(dataclasses.replace(entry.member, record=leaver.record), self.site.facts)
             if verdict.fate not in GOING:
                 outcome.late_kept.append(Entry(entry.member, verdict))
                 self.departure.forget(leaver)
             elif not leaver.record.terminating:
+                # A second DELETE on a terminating object can put foregroundDeletion back and block it for good.
                 self._delete(leaver, outcome)
 
-        self.cluster.for_each(going, send)
+        with contextlib.suppress(Interrupted):  # what was done until then is reported
+            self.cluster.for_each(_owners_first(going), send)
         ended = self.departure.wait(deadline, self.stop, self._climber(outcome, deadline))
-        self._note(outcome, ended)
+        outcome.deleted += ended.gone
+        outcome.replaced.extend(ended.replaced)
+        outcome.refused.extend(ended.refused)
+        outcome.survivors.extend(ended.survivors)
+        self.blind = ended.blind
+        clean = not outcome.survivors and not outcome.refused
+        return (clean or (self.options.on_timeout == "continue" and not outcome.refused)) and not self.stop.is_set()
+
+    def _until_nothing_new_comes(self, outcome: StepOutcome, deadline: Deadline) -> None:
+        rule = outcome.step.rule
+        if not any(entry.everything for entry in rule.types):
+            return
+        arrivals = Arrivals(self.site.matcher, self.site.facts, self.site.looker, self.cluster)
+        quiet = 0
+        while quiet < 2 and not deadline.passed() and not self.stop.is_set():
+            fresh = arrivals.since(rule, set(self.leavers))
+            if not fresh:
+                quiet += 1
+                self.clock.sleep(_SETTLE if quiet < 2 else 0)
+                continue
+            quiet = 0
+            newcomers = {entry.member.record.uid: Leaver(entry.member.resource, entry.member.record) for entry in fresh}
+            self.leavers.update(newcomers)
+            self.departure.enter(newcomers.values())
+            outcome.newcomers += len(fresh)
+            if not self._remove(outcome, fresh, deadline):
+                return
 
     def _delete(self, leaver: Leaver, outcome: StepOutcome) -> None:
         written = self.cluster.delete(
@@ -174,11 +259,11 @@ class _Runner:
     def _climber(self, outcome: StepOutcome, deadline: Deadline) -> Callable[[Departure], None]:
         """Called about once a second while waiting: tells the progress and climbs the ladder."""
         rule = outcome.step.rule
-        ladder = Ladder(rule.force, self.options.ladder.after, self.options.ladder.deny, self.options.ladder.allow)
+        ladder = dataclasses.replace(self.options.ladder, force=rule.force)
 
         def tick(departure: Departure) -> None:
             self.tell(departure.progress(rule.name, deadline))
-            if rule.force and not self.stop.is_set():
+            if (rule.force or self.options.finalize_namespaces) and not self.stop.is_set():
                 now = self.cluster.server_time()
                 self.cluster.for_each(departure.pending(), lambda leaver: self._climb(leaver, ladder, now, outcome))
 
@@ -190,26 +275,31 @@ class _Runner:
         if rung is Rung.NO_GRACE:
             self._graceless.add(uid)
             written = self.cluster.delete(leaver.resource, leaver.record, grace_seconds=0)
-            action, detail = "delete without grace", ""
+            self._climbed(leaver, written, "delete without grace", "")
         elif rung is Rung.STRIP and uid not in self._stripped:
-            written = self.cluster.remove_finalizers(leaver.resource, leaver.record, finalizers)
-            action, detail = "strip finalizers", ", ".join(finalizers)
-            if written.problem is None:
-                outcome.released += 1
             self._stripped.add(uid)
-        else:
-            return
+            written = self.cluster.remove_finalizers(leaver.resource, leaver.record, finalizers)
+            outcome.released += written.problem is None
+            self._climbed(leaver, written, "strip finalizers", ", ".join(finalizers))
+        elif self.options.finalize_namespaces and self._is_empty_namespace(leaver, ladder, now):
+            written = self.cluster.finalize_namespace(leaver.record)
+            outcome.released += written.problem is None
+            self._climbed(leaver, written, "finalize namespace", "nothing is left in it")
+
+    def _climbed(self, leaver: Leaver, written: Written, action: str, detail: str) -> None:
         if written.problem is None:
             self.departure.wrote(leaver, written)
         version = written.record.resource_version if written.record else ""
-        self.tell(Did(action, leaver.ref, written.effect.value, detail, version))
+        self.tell(Did(action, leaver.ref, written.effect.value, detail or str(written.problem or ""), version))
 
-    def _note(self, outcome: StepOutcome, ended: Departed) -> None:
-        outcome.deleted += ended.gone
-        outcome.replaced.extend(ended.replaced)
-        outcome.refused.extend(ended.refused)
-        outcome.survivors.extend(ended.survivors)
-        self.blind = ended.blind
+    def _is_empty_namespace(self, leaver: Leaver, ladder: Ladder, now: float) -> bool:
+        """Proof, not hope: every kind was listed, and nothing at all is left. What cannot be seen may be there."""
+        if (leaver.resource.group, leaver.resource.plural) != ("", "namespaces") or not leaver.record.deleted_at:
+            return False
+        if now - parse_time(leaver.record.deleted_at) < ladder.after or leaver.record.finalizers:
+            return False
+        kinds = [resource for resource in self.cluster.deletable_kinds() if resource.namespaced]
+        return not any(self.cluster.list(resource, leaver.record.name).records for resource in kinds)
 
     def why_stop(self, outcome: StepOutcome) -> Problem | None:
         """The reason not to go on to the next step, if there is one."""
@@ -233,5 +323,7 @@ class _Runner:
         return None
 
 
-def _as_of_now(member: Member, leaver: Leaver) -> Member:
-    return dataclasses.replace(member, record=leaver.record)
+def _owners_first(going: Sequence[Leaver]) -> list[Leaver]:
+    """A controller that is told last would replace what it loses; its owner goes before what it owns."""
+    uids = {leaver.record.uid for leaver in going}
+    return sorted(going, key=lambda leaver: any(uid in uids for uid in leaver.record.owner_uids))

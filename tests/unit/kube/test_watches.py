@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing, Scope
 from ansible_collections.sunset.kube.plugins.module_utils.kube.watches import Following
-from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import BrokenWire
+from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import BrokenWire, QuietStream
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem
 from ansible_collections.sunset.kube.tests.unit.fakes import (
@@ -188,6 +188,11 @@ def test_a_watch_that_ends_at_once_again_and_again_is_not_asked_for_without_a_pa
     assert sum(followed.end.waits) > 1.0
 
 
+def test_a_watch_that_ends_at_once_again_and_again_is_still_checked_against_a_list() -> None:
+    followed = Followed(*[lambda asked: Stream() if "watch" in asked.query else page(metadata("a"))] * 40)
+    assert followed.told == ["listed a"] * 2
+
+
 def test_an_expired_watch_is_met_without_a_pause() -> None:
     followed = Followed(refusal(410), page(version="200"), Stream(error(410)), page(version="300"), Stream())
     assert (followed.end.waits, followed.asked[-1]) == ([], "watch@300")
@@ -244,6 +249,7 @@ OUTAGES = {
     "a refusal is none": (refusal(429), 0),
     "a kind not found is none": (NOT_FOUND, 0),
     "an expired version is none": (refusal(410), 0),
+    "long silence behind a proxy is none": (Stream(QuietStream("nothing came for a while")), 0),
 }
 
 

@@ -119,6 +119,18 @@ class Looker:
         self.list_all([scope])
         return [record for listing in self._lists[scope] for record in listing.records]
 
+    def again(self, resource: Resource, namespace: str | None = None) -> list[Record]:
+        """The same list once more, as it is now."""
+        scope = _Scope(resource, namespace, "")
+        self._list_one(scope)
+        return [record for listing in self._lists[scope] for record in listing.records]
+
+    def look_into_namespace(self, name: str) -> None:
+        """List every kind of a namespace: what goes with it must be known."""
+        kinds = [resource for resource in self._cluster.deletable_kinds() if resource.namespaced]
+        wanted = [kind for kind in kinds if (kind.group, kind.plural) not in TRANSIENT]
+        self.list_all([_Scope(kind, name, "") for kind in wanted])
+
     def resolve(self, kind: str, api_version: str | None) -> Resource | None:
         resource, warning = self._cluster.resolve(kind, api_version)
         if warning and warning not in self.warnings:

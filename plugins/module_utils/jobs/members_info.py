@@ -1,0 +1,33 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The job behind `sunset.kube.members_info`: its options, and the way from them to a result.
+
+Room: jobs, one file a module; wires, decides nothing. Private to the collection.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..evidence.ranked_results import members_result
+from ..front import CONNECTION, RUN, Context, Job, Report
+from ..teardown.members.sources import chosen_source
+from ..teardown.members_info import show_members
+from .members_option import MEMBERS
+
+ARGUMENTS = {**CONNECTION, "parallel": RUN["parallel"], "members": MEMBERS}
+
+
+def check(params: dict[str, Any]) -> None:
+    """Complain about bad options before anything is sent."""
+    chosen_source(params["members"])
+
+
+def work(context: Context) -> Report:
+    shown = show_members(context.params["members"], context.cluster, context.tell)
+    return Report(result=members_result(shown, context.cluster.requests()), warnings=shown.warnings)
+
+
+JOB = Job(name="members_info", arguments=ARGUMENTS, check=check, work=work)

@@ -1,0 +1,96 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What would go along unseen: instances of a definition, and content of a namespace, that the plan does not show.
+
+Room: teardown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..objects import ObjectRef, Resource, ref_to
+from ..problems import Refused
+from .guards import CRD, Facts, part_of_the_cluster
+from .members.looking import TRANSIENT, Looker, Member
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+NAMESPACES = ("", "namespaces")
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A member that others would go with, and who they are."""
+
+    member: Member
+    count: int
+    example: ObjectRef
+
+    @property
+    def why(self) -> str:
+        return f"{self.count} objects that are not in this plan would go with it, {self.example} among them"
+
+
+def look_into_namespaces(members: Iterable[Member], looker: Looker) -> None:
+    for member in members:
+        if (member.resource.group, member.resource.plural) == NAMESPACES:
+            looker.look_into_namespace(member.record.name)
+
+
+def find_foreign(plan: Plan, looker: Looker) -> list[Foreign]:
+    """Definitions and namespaces of the plan that would take more with them than the plan shows."""
+    going = {entry.member.record.uid for entry in plan.going}
+    found = []
+    for entry in plan.going:
+        kind = (entry.member.resource.group, entry.member.resource.plural)
+        if kind == CRD:
+            strangers = _instances(entry.member, looker, going)
+        elif kind == NAMESPACES:
+            strangers = _content(entry.member.record.name, looker, going)
+        else:
+            continue
+        if strangers:
+            found.append(Foreign(entry.member, len(strangers), strangers[0]))
+    return found
+
+
+def refuse(foreign: Sequence[Foreign]) -> None:
+    if not foreign:
+        return
+    first = foreign[0]
+    more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
+    raise Refused(
+        "delete",
+        which=f"{first.member.ref}{more}",
+        why=first.why,
+        next_step="put them into an earlier step, or set foreign_instances to cascade or keep; nothing was changed",
+    )
+
+
+def _instances(definition: Member, looker: Looker, going: set[str]) -> list[ObjectRef]:
+    plural, _dot, group = definition.record.name.partition(".")
+    resource = looker.resolve(plural, f"{group}/")
+    if resource is None:
+        return []  # not served any more: the API server is already taking it apart
+    return [ref_to(resource, record) for record in looker.everything(resource) if record.uid not in going]
+
+
+def _content(namespace: str, looker: Looker, going: set[str]) -> list[ObjectRef]:
+    strangers = []
+    for listing in looker.listings:
+        resource: Resource = listing.scope.resource
+        if not resource.namespaced or (resource.group, resource.plural) in TRANSIENT | {("", "endpoints")}:
+            continue
+        for record in listing.records:
+            if record.namespace != namespace or record.uid in going:
+                continue
+            member = Member(resource, record, "")
+            if not part_of_the_cluster(member, Facts()):
+                strangers.append(ref_to(resource, record))
+    return list(dict.fromkeys(strangers))

@@ -1,0 +1,59 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What belongs to a thing, and the default plan to remove it: the use case behind `members_info`. Reads only.
+
+Room: teardown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .events import Tell
+from .guards import keep_marker_of
+from .members.claims import Claim
+from .members.looking import Looker, Member
+from .members.sources import read_members
+from .plan import Plan, gather_ground, make_plan
+from .steps import DEFAULT_STEPS
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+
+@dataclass(frozen=True)
+class Shown:
+    member: Member
+    owned: bool
+    keep_marker: str
+
+
+@dataclass
+class ShownMembers:
+    source: str
+    missing: str = ""
+    members: list[Shown] = field(default_factory=list)
+    absent: list[Claim] = field(default_factory=list)
+    plan: Plan = field(default_factory=Plan)
+    warnings: list[str] = field(default_factory=list)
+
+
+def show_members(option: Mapping[str, Any], cluster: Cluster, tell: Tell) -> ShownMembers:
+    membership = read_members(option, cluster)
+    shown = ShownMembers(membership.source, membership.missing)
+    if membership.missing:
+        return shown
+    looker = Looker(cluster, tell)
+    ground = gather_ground(membership, DEFAULT_STEPS, looker, cluster, explicit_first=False)
+    not_ours = membership.not_ours
+    for member in (*ground.members, *ground.records):
+        owned = not_ours is None or not not_ours(member.record, member.marked)
+        shown.members.append(Shown(member, owned or member in ground.records, keep_marker_of(member)))
+    shown.absent = ground.absent
+    shown.plan = make_plan(ground)
+    shown.warnings = [*membership.warnings, *looker.warnings]
+    return shown

@@ -1,0 +1,95 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The files a run leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.files import EvidenceFolder, row_for
+from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, Looked, Planned, Progress, Warned
+from ansible_collections.sunset.kube.tests.unit.fakes import SERVER_NOW, named
+
+WEB = ObjectRef("v1", "Domain", "shop", "web", "u1")
+TIME = {"time": "2026-01-01T00:00:00.250+00:00"}
+
+ROWS: dict[str, tuple[Any, dict[str, Any] | None]] = {
+    "a look": (
+        Looked("Domain", 3, "the cluster"),
+        {**TIME, "event": "looked", "kind": "Domain", "found": 3, "scope": "the cluster"},
+    ),
+    "a plan": (
+        Planned("remove x from 3", "abc"),
+        {**TIME, "event": "planned", "summary": "remove x from 3", "plan_hash": "abc"},
+    ),
+    "a write": (
+        Did("delete", WEB, "done", "Background", "17", True),
+        {
+            **TIME,
+            "event": "did",
+            "action": "delete",
+            "object": WEB.as_dict(),
+            "effect": "done",
+            "detail": "Background",
+            "resource_version": "17",
+            "dry_run": True,
+        },
+    ),
+    "a warning": (Warned("careful"), {**TIME, "event": "warned", "text": "careful"}),
+    "progress is for the screen only": (Progress("step", 1, 2, 3.0), None),
+}
+
+
+@pytest.mark.parametrize(("event", "row"), named(ROWS))
+def test_an_event_is_one_row_with_the_servers_time(event: Any, row: dict[str, Any] | None) -> None:
+    assert row_for(event, SERVER_NOW + 0.25) == row
+
+
+def test_a_run_gets_a_folder_of_its_own_below_the_directory(tmp_path: Path) -> None:
+    folder = EvidenceFolder(str(tmp_path / "deep" / "evidence"), "finalizer", SERVER_NOW + 0.25)
+    assert folder.path == str(tmp_path / "deep" / "evidence" / "20260101T000000.250000Z-finalizer")
+
+
+def test_a_directory_below_the_home_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert EvidenceFolder("~/evidence", "job", SERVER_NOW).path.startswith(str(tmp_path / "evidence"))
+
+
+def test_two_runs_of_the_same_moment_do_not_share_a_folder(tmp_path: Path) -> None:
+    paths = {EvidenceFolder(str(tmp_path), "finalizer", SERVER_NOW).path for _run in range(3)}
+    assert (len(paths), all(os.path.isdir(path) for path in paths)) == (3, True)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077], ids=["no umask", "the usual umask", "a strict umask"])
+def test_folder_and_files_are_readable_by_their_owner_only(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        folder = EvidenceFolder(str(tmp_path), "finalizer", SERVER_NOW)
+        folder.write_plan({})
+        folder.write_timeline([])
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in Path(folder.path).iterdir()}
+    assert modes == {"plan.json": 0o600, "timeline.jsonl": 0o600}
+    assert stat.S_IMODE(os.stat(folder.path).st_mode) == 0o700
+
+
+def test_the_files_are_complete_however_much_there_is(tmp_path: Path) -> None:
+    plan = {"plan_hash": "abc", "steps": [{"objects": [{"name": f"d{number}"} for number in range(5000)]}]}
+    rows = [{"event": "did", "number": number, "text": "größe"} for number in range(5000)]
+    folder = EvidenceFolder(str(tmp_path), "finalizer", SERVER_NOW)
+    folder.write_plan(plan)
+    folder.write_timeline(rows)
+    written = Path(folder.path)
+    assert json.loads((written / "plan.json").read_text(encoding="utf-8")) == plan
+    lines = (written / "timeline.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == rows

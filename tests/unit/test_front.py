@@ -1,0 +1,452 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Options, secrets, signals and results: what both fronts share, and the module front."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.testing import patch_module_args
+
+from ansible_collections.sunset.kube.plugins.doc_fragments import connection as connection_fragment
+from ansible_collections.sunset.kube.plugins.doc_fragments import run as run_fragment
+from ansible_collections.sunset.kube.plugins.module_utils import front
+from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.front import (
+    CONNECTION,
+    RUN,
+    Context,
+    Job,
+    Report,
+    connection_options,
+    perform,
+    run_module,
+    stop_on_signals,
+)
+from ansible_collections.sunset.kube.plugins.module_utils.kube.configuration import ConnectionOptions
+from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, Refused
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Planned, Progress, Warned
+from ansible_collections.sunset.kube.tests.unit.fakes import named
+
+COLLECTION = "ansible_collections.sunset.kube"
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted(path.stem for path in (ROOT / "plugins" / "modules").glob("[a-z]*.py"))
+FRAGMENTS = {
+    "sunset.kube.connection": connection_fragment.ModuleDocFragment.DOCUMENTATION,
+    "sunset.kube.run": run_fragment.ModuleDocFragment.DOCUMENTATION,
+}
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("K8S_AUTH_") or name == "KUBECONFIG"]:
+        monkeypatch.delenv(name)
+
+
+# -- options and their documentation -----------------------------------------------------------------------------------
+
+
+def documented(text: str) -> dict[str, dict[str, Any]]:
+    """Options as documented, without the descriptions."""
+    options = yaml.safe_load(text)["options"]
+    return {name: {key: option[key] for key in option if key != "description"} for name, option in options.items()}
+
+
+def specified(arguments: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Options as specified, without what documentation does not repeat."""
+    return {
+        name: {key: value for key, value in option.items() if key not in ("fallback", "no_log", "options")}
+        for name, option in arguments.items()
+    }
+
+
+def without_suboptions(options: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: {key: value for key, value in option.items() if key != "suboptions"} for name, option in options.items()}
+
+
+SHARED = {"connection": ("sunset.kube.connection", CONNECTION), "run": ("sunset.kube.run", RUN)}
+
+
+@pytest.mark.parametrize(("fragment", "arguments"), named(SHARED))
+def test_every_shared_option_is_documented_as_it_is_specified(fragment: str, arguments: dict[str, Any]) -> None:
+    assert documented(FRAGMENTS[fragment]) == specified(arguments)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_option_of_a_module_is_documented_as_it_is_specified(name: str) -> None:
+    module = importlib.import_module(f"{COLLECTION}.plugins.modules.{name}")
+    job = importlib.import_module(f"{COLLECTION}.plugins.module_utils.jobs.{name}").JOB
+    fragments = yaml.safe_load(module.DOCUMENTATION)["extends_documentation_fragment"]
+    options = documented(module.DOCUMENTATION)
+    for fragment in fragments:
+        options.update(documented(FRAGMENTS.get(fragment, "options: {}")))
+    assert without_suboptions(options) == specified(job.arguments)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_cluster_module_has_an_action_plugin_and_is_in_the_action_group(name: str) -> None:
+    action = importlib.import_module(f"{COLLECTION}.plugins.action.{name}").ActionModule
+    runtime = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text(encoding="utf-8"))
+    assert (action.JOB.name, name in runtime["action_groups"]["cluster"]) == (name, True)
+
+
+def test_every_connection_option_reaches_the_connection() -> None:
+    fields = {field.name for field in dataclasses.fields(ConnectionOptions)}
+    assert fields == set(CONNECTION)
+
+
+def test_connection_options_are_taken_over_as_they_are() -> None:
+    given = {name: f"the {name}" for name in CONNECTION} | {"impersonate_groups": ["a", "b"], "validate_certs": False}
+    expected = given | {"impersonate_groups": ("a", "b")}
+    assert dataclasses.asdict(connection_options(given)) == expected
+
+
+# -- variables ---------------------------------------------------------------------------------------------------------
+
+
+def params_of(arguments: dict[str, Any], **args: Any) -> dict[str, Any]:
+    with patch_module_args(args):
+        return dict(AnsibleModule(argument_spec=arguments).params)
+
+
+# As kubernetes.core names them, and some more.
+VARIABLES: dict[str, tuple[str, str, Any]] = {
+    "kubeconfig": ("K8S_AUTH_KUBECONFIG", "/a/config", "/a/config"),
+    "context": ("K8S_AUTH_CONTEXT", "lab", "lab"),
+    "host": ("K8S_AUTH_HOST", "https://h", "https://h"),
+    "api_key": ("K8S_AUTH_API_KEY", "t", "t"),
+    "username": ("K8S_AUTH_USERNAME", "u", "u"),
+    "password": ("K8S_AUTH_PASSWORD", "p", "p"),
+    "validate_certs": ("K8S_AUTH_VERIFY_SSL", "no", False),
+    "ca_cert": ("K8S_AUTH_SSL_CA_CERT", "/a/ca", "/a/ca"),
+    "client_cert": ("K8S_AUTH_CERT_FILE", "/a/crt", "/a/crt"),
+    "client_key": ("K8S_AUTH_KEY_FILE", "/a/key", "/a/key"),
+    "proxy": ("K8S_AUTH_PROXY", "http://p", "http://p"),
+    "no_proxy": ("K8S_AUTH_NO_PROXY", "a,b", "a,b"),
+    "impersonate_user": ("K8S_AUTH_IMPERSONATE_USER", "eve", "eve"),
+    "impersonate_groups": ("K8S_AUTH_IMPERSONATE_GROUPS", "a,b", ["a", "b"]),
+    "in_cluster": ("K8S_AUTH_IN_CLUSTER", "true", "true"),
+}
+
+
+def test_every_connection_option_has_a_variable() -> None:
+    assert set(VARIABLES) == set(CONNECTION)
+
+
+@pytest.mark.parametrize(("option", "row"), [pytest.param(name, row, id=name) for name, row in VARIABLES.items()])
+def test_a_variable_counts_where_the_option_is_not_given(
+    option: str, row: tuple[str, str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variable, text, value = row
+    monkeypatch.setenv(variable, text)
+    given = "auto" if option == "in_cluster" else ["x"] if option == "impersonate_groups" else "yes"
+    assert params_of(CONNECTION)[option] == value
+    assert params_of(CONNECTION, **{option: given})[option] in (given, True)
+
+
+@pytest.mark.parametrize(("option", "row"), [pytest.param(name, row, id=name) for name, row in VARIABLES.items()])
+def test_every_variable_is_documented_with_its_option(option: str, row: tuple[str, str, Any]) -> None:
+    options = yaml.safe_load(FRAGMENTS["sunset.kube.connection"])["options"]
+    text = " ".join(options[option]["description"])
+    assert re.findall(r"E\((K8S_AUTH_\w+)\)", text) == [row[0]]
+
+
+@pytest.mark.parametrize(
+    ("given", "value"), named({"true": (True, "true"), "false": (False, "false"), "auto": ("auto", "auto")})
+)
+def test_in_cluster_may_be_written_as_a_yaml_boolean(given: Any, value: str) -> None:
+    assert params_of(CONNECTION, in_cluster=given)["in_cluster"] == value
+
+
+# -- performing --------------------------------------------------------------------------------------------------------
+
+PARAMS: dict[str, Any] = {
+    **dict.fromkeys(CONNECTION),
+    **dict.fromkeys(RUN),
+    "in_cluster": "auto",
+    "host": "http://api.example.com",
+    "parallel": 2,
+}
+NO_REQUESTS = {"list": 0, "watch": 0, "get": 0, "delete": 0, "patch": 0, "post": 0, "throttled_seconds": 0.0}
+
+
+def job(work: Any, check: Any = lambda params: None) -> Job:
+    return Job("job", {**CONNECTION, **RUN}, check, work)
+
+
+def performed(work: Any, check: Any = lambda params: None, shown: list[Any] | None = None, **params: Any) -> dict[str, Any]:
+    show = shown.append if shown is not None else lambda event: None
+    return perform(job(work, check), {**PARAMS, **params}, check_mode=False, stop=StopSign(), show=show)
+
+
+def raising(problem: BaseException) -> Any:
+    def raise_it(anything: Any) -> Any:
+        raise problem
+
+    return raise_it
+
+
+def test_a_job_that_works_gives_its_result() -> None:
+    assert performed(lambda context: Report({"changed": True, "x": 1})) == {"changed": True, "x": 1}
+
+
+def test_a_job_that_fails_gives_its_result_and_a_message() -> None:
+    report = Report({"changed": True}, failure=Refused("cannot", why="it is guarded"))
+    assert performed(lambda context: report) == {"changed": True, "failed": True, "msg": "cannot: it is guarded."}
+
+
+def test_a_job_that_raises_a_problem_gives_a_message_and_its_requests() -> None:
+    assert performed(raising(Refused("cannot"))) == {
+        "changed": False,
+        "requests": NO_REQUESTS,
+        "failed": True,
+        "msg": "cannot.",
+    }
+
+
+def test_a_job_that_breaks_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        performed(raising(ZeroDivisionError()))
+
+
+BAD_STARTS: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "options": (raising(BadOption("bad options", why="x")), {}, "bad options: x."),
+    "a connection": (lambda params: None, {"client_cert": "/x"}, "client_cert is given without client_key"),
+}
+
+
+@pytest.mark.parametrize(("check", "params", "text"), named(BAD_STARTS))
+def test_bad_options_fail_before_the_job_begins(check: Any, params: dict[str, Any], text: str) -> None:
+    began: list[int] = []
+    result = performed(lambda context: began.append(1), check, **params)
+    assert (result["changed"], result["failed"], text in result["msg"], began) == (False, True, True, [])
+
+
+def test_the_job_gets_what_it_needs() -> None:
+    seen: list[Context] = []
+    stop = StopSign()
+
+    def work(context: Context) -> Report:
+        seen.append(context)
+        return Report({})
+
+    perform(job(work), PARAMS, check_mode=True, stop=stop, show=lambda event: None)
+    [context] = seen
+    assert (context.params, context.check_mode, context.stop) == (PARAMS, True, stop)
+    assert context.cluster.endpoint.host == "api.example.com"
+
+
+@pytest.mark.parametrize("outcome", named({"after success": None, "after a problem": Refused("x"), "after a break": KeyError()}))
+def test_every_cluster_is_closed(outcome: BaseException | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[Any] = []
+    monkeypatch.setattr(front.Cluster, "close", lambda self: closed.append(self))
+    clusters: list[Any] = []
+
+    def work(context: Context) -> Report:
+        clusters.append(context.cluster)
+        if outcome is not None:
+            raise outcome
+        return Report({})
+
+    try:
+        performed(work)
+    except KeyError:
+        pass
+    assert closed == clusters
+
+
+def test_another_context_is_another_cluster_made_once_and_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    contexts = [{"name": name, "context": {"cluster": name}} for name in ("lab", "live")]
+    clusters = [{"name": name, "cluster": {"server": f"http://{name}.example.com"}} for name in ("lab", "live")]
+    kubeconfig = {"contexts": contexts, "clusters": clusters, "current-context": "lab"}
+    closed: list[str] = []
+    monkeypatch.setattr(front.Cluster, "close", lambda self: closed.append(self.endpoint.host))
+
+    def work(context: Context) -> Report:
+        other = context.other_cluster("live")
+        return Report({"same": other is context.other_cluster("live"), "host": other.endpoint.host})
+
+    result = performed(work, kubeconfig=kubeconfig, host=None)
+    assert result == {"same": True, "host": "live.example.com"}
+    assert closed == ["lab.example.com", "live.example.com"]
+
+
+# -- evidence ----------------------------------------------------------------------------------------------------------
+
+
+def tells(context: Context) -> Report:
+    for event in (Planned("nothing", "abc"), Progress("step", 1, 2, 3.0), Warned("careful")):
+        context.tell(event)
+    return Report({"changed": False}, plan={"plan_hash": "abc"})
+
+
+def test_rows_are_kept_only_where_evidence_is_asked_for() -> None:
+    assert performed(tells) == {"changed": False}
+    evidence = performed(tells, evidence_dir="/anywhere")["_evidence"]
+    assert (evidence["plan"], [row["event"] for row in evidence["timeline"]]) == (
+        {"plan_hash": "abc"},
+        ["planned", "warned"],
+    )
+
+
+def test_every_event_is_shown_as_it_comes() -> None:
+    shown: list[Any] = []
+    performed(tells, shown=shown)
+    assert shown == [Planned("nothing", "abc"), Progress("step", 1, 2, 3.0), Warned("careful")]
+
+
+def test_evidence_is_kept_of_a_job_that_fails_too() -> None:
+    def work(context: Context) -> Report:
+        tells(context)
+        raise Refused("cannot")
+
+    evidence = performed(work, evidence_dir="/anywhere")["_evidence"]
+    assert (evidence["plan"], len(evidence["timeline"])) == ({}, 2)
+
+
+# -- secrets -----------------------------------------------------------------------------------------------------------
+
+SECRETS: dict[str, tuple[dict[str, Any], str]] = {
+    "a token": ({"api_key": "s3cret-token"}, "s3cret-token"),
+    "a password": ({"username": "u", "password": "s3cret-pass"}, "s3cret-pass"),
+    "the password of a proxy": ({"proxy": "http://me:s3cret-pass@proxy:3128"}, "s3cret-pass"),
+    **{
+        f"{key} in a kubeconfig": ({"kubeconfig": {"users": [{"name": "u", "user": user}]}}, "s3cret")
+        for key, user in {
+            "token": {"token": "s3cret"},
+            "password": {"password": "s3cret"},
+            "key": {"client-key-data": "s3cret"},
+            "id-token": {"auth-provider": {"config": {"id-token": "s3cret"}}},
+            "access-token": {"auth-provider": {"config": {"access-token": "s3cret"}}},
+            "refresh-token": {"auth-provider": {"config": {"refresh-token": "s3cret"}}},
+            "client-secret": {"auth-provider": {"config": {"client-secret": "s3cret"}}},
+            "variable of a plugin": {"exec": {"command": "x", "env": [{"name": "PASSWORD", "value": "s3cret"}]}},
+        }.items()
+    },
+}
+
+
+def leaky(secret: str) -> Any:
+    text = f"before {secret} after"
+    return lambda context: Report({"changed": False}, failure=Refused(text), warnings=[text])
+
+
+@pytest.mark.parametrize(("params", "secret"), named(SECRETS))
+def test_secrets_never_show_in_messages_and_warnings(params: dict[str, Any], secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front, "Cluster", lambda *args: FakeCluster())
+    result = performed(leaky(secret), **params)
+    assert (result["msg"], result["_warnings"]) == ("before ******** after.", ["before ******** after"])
+
+
+class FakeCluster:
+    def close(self) -> None: ...
+
+
+def test_a_secret_within_another_leaves_nothing_of_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front, "Cluster", lambda *args: FakeCluster())
+    users = [{"user": {"token": "abcdefghij"[:length]}} for length in range(3, 11)]
+    result = performed(leaky("abcdefghij"), kubeconfig={"users": users})
+    assert result["msg"] == "before ******** after."
+
+
+# -- the module --------------------------------------------------------------------------------------------------------
+
+
+def module_result(work: Any, capsys: Any, **args: Any) -> tuple[int, dict[str, Any], str]:
+    """Exit code, result and everything printed of a module run."""
+    with patch_module_args({"host": "http://api.example.com", **args}), pytest.raises(SystemExit) as ended:
+        run_module(job(work))
+    printed = capsys.readouterr().out
+    return int(ended.value.code or 0), json.loads(printed), printed
+
+
+def test_a_module_that_works_prints_its_result(capsys: Any) -> None:
+    code, result, _printed = module_result(lambda context: Report({"changed": True}, warnings=["careful"]), capsys)
+    warnings = [str(warning) for warning in result["warnings"]]
+    assert (code, result["changed"], len(warnings), "careful" in warnings[0]) == (0, True, 1, True)
+    assert "_warnings" not in result
+
+
+def test_a_module_that_fails_prints_what_was_done_and_why(capsys: Any) -> None:
+    report = Report({"changed": True, "removed": [1]}, failure=Refused("cannot", why="it is guarded"))
+    code, result, _printed = module_result(lambda context: report, capsys)
+    assert (code, result["failed"], result["msg"], result["changed"], result["removed"]) == (
+        1,
+        True,
+        "cannot: it is guarded.",
+        True,
+        [1],
+    )
+
+
+@pytest.mark.parametrize("wanted", [True, False], ids=["with --diff", "without"])
+def test_a_module_shows_the_diff_only_where_it_is_wanted(wanted: bool, capsys: Any) -> None:
+    report = Report({"changed": True}, diff={"before": "a", "after": "b"})
+    _code, result, _printed = module_result(lambda context: report, capsys, _ansible_diff=wanted)
+    assert ("diff" in result) is wanted
+
+
+@pytest.mark.parametrize("wanted", [True, False], ids=["with --check", "without"])
+def test_a_module_hands_check_mode_to_its_job(wanted: bool, capsys: Any) -> None:
+    _code, result, _printed = module_result(
+        lambda context: Report({"check": context.check_mode}), capsys, _ansible_check_mode=wanted
+    )
+    assert result["check"] is wanted
+
+
+def test_a_module_never_prints_the_secrets_of_a_kubeconfig(capsys: Any) -> None:
+    kubeconfig = {
+        "current-context": "lab",
+        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "u"}}],
+        "clusters": [{"name": "lab", "cluster": {"server": "http://h"}}],
+        "users": [{"name": "u", "user": {"token": "s3cret-token", "password": "s3cret-pass"}}],
+    }
+    _code, result, printed = module_result(
+        lambda context: Report({"changed": False, "odd": "s3cret-token"}), capsys, kubeconfig=kubeconfig
+    )
+    assert "s3cret" not in printed
+    assert result["odd"] == "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+
+
+# -- signals -----------------------------------------------------------------------------------------------------------
+
+SIGNALS = {"SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
+
+
+@pytest.mark.parametrize(("number", "name"), [pytest.param(value, name, id=name) for name, value in SIGNALS.items()])
+def test_a_signal_becomes_the_wish_to_stop_and_handlers_are_put_back(number: signal.Signals, name: str) -> None:
+    before = signal.getsignal(number)
+    stop = StopSign()
+    with stop_on_signals(stop):
+        os.kill(os.getpid(), number)
+        assert (stop.is_set(), stop.reason) == (True, f"received {name}")
+    assert signal.getsignal(number) is before
+
+
+def test_handlers_are_put_back_after_a_break_too() -> None:
+    before = {number: signal.getsignal(number) for number in SIGNALS.values()}
+    with pytest.raises(ZeroDivisionError), stop_on_signals(StopSign()):
+        raise ZeroDivisionError
+    assert {number: signal.getsignal(number) for number in SIGNALS.values()} == before
+
+
+def test_a_module_that_is_told_to_stop_still_reports(capsys: Any) -> None:
+    def work(context: Context) -> Report:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert context.stop.is_set()
+        return Report({"changed": True, "removed": ["first"]}, failure=Refused("stopped", why=context.stop.reason))
+
+    code, result, _printed = module_result(work, capsys)
+    assert (code, result["removed"], result["msg"]) == (1, ["first"], "stopped: received SIGTERM.")
