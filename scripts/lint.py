@@ -46,7 +46,6 @@ CHECKS: dict[str, list[str]] = {
     "mypy": mypy(),
     "ansible-lint": ["ansible-lint", "--offline", "--profile=production", "--strict", "--nocolor"],
     "docs": ["antsibull-docs", "lint-collection-docs", *EVERY_REFERENCE, BUILT],
-    "units-in-ansible-test": ["python", "scripts/run_ansible_test.py", "units"],
     "licences": licences(),
     "yamllint": ["yamllint", "--strict", "."],
     "changelog": ["antsibull-changelog", "lint"],

@@ -4,7 +4,10 @@
 
 """ansible-test on the built collection, without a container and without anything but a package index.
 
-Run: python scripts/run_ansible_test.py sanity|units [argument ...]      (run through scripts/inside.py)
+"sanity" is one of the lint checks. "units" runs each test in a process of its own and takes four times as long as
+pytest alone, so it is here for those who want it.
+
+Run: python3 scripts/inside.py python scripts/run_ansible_test.py sanity|units [argument ...]
 """
 
 from __future__ import annotations

@@ -37,14 +37,14 @@ options:
             default: auto
       manifests:
         description:
-          - Manifests that name the objects. A list of paths, directories, globs and inline documents, or a dictionary with
-            C(sources) and C(namespace), the latter for objects that name none (V(default)).
+          - Manifests that name the objects. A list of paths, directories, globs and inline documents, or a
+            dictionary with C(sources) and C(namespace), the latter for objects that name none (V(default)).
           - Paths are read where the task runs.
         type: raw
       objects:
         description:
-          - Objects, one by one, each with C(kind), C(name), and where needed C(api_version) and C(namespace). Only here
-            objects that the cluster cannot do without may be named.
+          - Objects, one by one, each with C(kind), C(name), and where needed C(api_version) and C(namespace). Only
+            here objects that the cluster cannot do without may be named.
         type: list
         elements: dict
       selector:
@@ -128,6 +128,7 @@ options:
             type: str
             required: true
       namespace:
-        description: Everything in a namespace. The Namespace itself only when a step names it, or by O(delete_namespace).
+        description: Everything in a namespace. The Namespace itself only when a step names it, or by
+          O(delete_namespace).
         type: str
 """

@@ -79,6 +79,7 @@ class Report:
     warnings: list[str] = field(default_factory=list)
     diff: dict[str, str] | None = None
     plan: dict[str, Any] | None = None
+    undo: dict[str, Any] | None = None
 
 
 @dataclass
@@ -142,17 +143,17 @@ def perform(
     finally:
         for each in (cluster, *others.values()):
             each.close()
-    return _result(report, params, rows)
+    return _result(report, params, rows, str(cluster.endpoint))
 
 
-def _result(report: Report, params: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _result(report: Report, params: dict[str, Any], rows: list[dict[str, Any]], cluster: str) -> dict[str, Any]:
     result = dict(report.result)
     if report.warnings:
         result["_warnings"] = [_clean(text, params) for text in report.warnings]
     if report.diff is not None:
         result["diff"] = report.diff
     if params.get("evidence_dir"):
-        result["_evidence"] = {"plan": report.plan or {}, "timeline": rows}
+        result["_evidence"] = {"plan": report.plan or {}, "timeline": rows, "undo": report.undo, "cluster": cluster}
     if report.failure:
         result["failed"] = True
         result["msg"] = _clean(str(report.failure), params)

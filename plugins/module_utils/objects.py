@@ -66,6 +66,12 @@ class Record(NamedTuple):
     def terminating(self) -> bool:
         return self.deleted_at is not None
 
+    def deleting_for(self, now: float) -> float | None:
+        """Seconds since its deletion was asked for. `deletionTimestamp` is when its grace period ends, maybe later."""
+        if self.deleted_at is None:
+            return None
+        return max(0.0, now - (parse_time(self.deleted_at) - (self.grace_seconds or 0)))
+
     @property
     def place(self) -> str:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name

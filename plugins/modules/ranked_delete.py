@@ -11,12 +11,13 @@ module: ranked_delete
 short_description: Delete a release step by step, each step only after the one before is really gone
 version_added: 0.1.0
 description:
-  - Takes what a source names, be it a Helm release, a kapp application, manifests, labels or a whole namespace, and deletes
-    it in the order its owner wants. A step begins only when every object of the step before is gone, by its uid.
-  - Without an order of your own, namespaced objects go first, then cluster-scoped ones, then definitions; custom resources
-    before their operator, content before its namespace, webhook configurations before their backends.
-  - What carries a keep marker of Helm, Argo CD, Flux, kapp, cli-utils or ours, belongs to somebody else, or is part of the
-    cluster itself stays, and the result says why.
+  - Takes what a source names, be it a Helm release, a kapp application, manifests, labels or a whole namespace, and
+    deletes it in the order its owner wants. A step begins only when every object of the step before is gone, by its
+    uid.
+  - Without an order of your own, namespaced objects go first, then cluster-scoped ones, then definitions; custom
+    resources before their operator, content before its namespace, webhook configurations before their backends.
+  - What carries a keep marker of Helm, Argo CD, Flux, kapp, cli-utils or ours, belongs to somebody else, or is part
+    of the cluster itself stays, and the result says why.
   - In check mode the API server tries every delete without keeping it.
 extends_documentation_fragment:
   - sunset.kube.connection
@@ -39,13 +40,14 @@ options:
   deletion_groups:
     description:
       - The order as a list of groups, which replaces the default. Each has exactly one of C(predefinedResourceGroup)
-        (V(namespaced-resources), V(cluster-scoped-resources), V(crds) or V(empty), plain or as C(type) of a dictionary),
-        C(resources) (types with C(group), C(version), C(kind)) or C(customResourceGroup) (with C(resources) of
-        C(apiVersion) and C(kind), and C(deleteAllResources)).
-      - A type with C(selector.all=true), or a group with C(deleteAllResources), takes every object of the type, member or
-        not, and goes on until no new one appears.
-      - Every group may have C(forceDelete), C(names), C(namespaces) (globs), C(labelSelector), C(exclude) (a list of types),
-        C(timeout), C(beforeDelete), C(name), and C(targetName), which names another context of the kubeconfig.
+        (V(namespaced-resources), V(cluster-scoped-resources), V(crds) or V(empty), plain or as C(type) of a
+        dictionary), C(resources) (types with C(group), C(version), C(kind)) or C(customResourceGroup) (with
+        C(resources) of C(apiVersion) and C(kind), and C(deleteAllResources)).
+      - A type with C(selector.all=true), or a group with C(deleteAllResources), takes every object of the type,
+        member or not, and goes on until no new one appears.
+      - Every group may have C(forceDelete), C(names), C(namespaces) (globs), C(labelSelector), C(exclude) (a list
+        of types), C(timeout), C(beforeDelete), C(name), and C(targetName), which names another context of the
+        kubeconfig.
       - Members that no group takes stay and are listed in RV(unmatched).
     type: list
     elements: dict
@@ -58,7 +60,8 @@ options:
     elements: dict
   deletion_groups_during_update:
     description:
-      - The order for O(state=pruned), in the form of O(deletion_groups). Types beyond the members are not allowed there.
+      - The order for O(state=pruned), in the form of O(deletion_groups). Types beyond the members are not allowed
+        there.
     type: list
     elements: dict
   force_after:
@@ -79,15 +82,15 @@ options:
     elements: str
   on_timeout:
     description:
-      - What to do when objects are still there at the end of O(timeout) or of a step's own. V(continue) lists them and goes
-        on with the next step.
+      - What to do when objects are still there at the end of O(timeout) or of a step's own. V(continue) lists them
+        and goes on with the next step.
     type: str
     choices: [fail, continue]
     default: fail
   foreign_instances:
     description:
-      - What to do with a CustomResourceDefinition or a Namespace that would take objects with it that the plan does not
-        show. V(keep) leaves it.
+      - What to do with a CustomResourceDefinition or a Namespace that would take objects with it that the plan does
+        not show. V(keep) leaves it.
     type: str
     choices: [refuse, cascade, keep]
     default: refuse
@@ -125,8 +128,8 @@ options:
     type: int
   finalize_namespaces:
     description:
-      - Take the last hold off a Namespace that stays after O(force_after), once it is proven that nothing at all is left
-        in it.
+      - Take the last hold off a Namespace that stays after O(force_after), once it is proven that nothing at all is
+        left in it.
     type: bool
     default: false
   before_delete:
@@ -252,7 +255,8 @@ survivors:
       description: Seconds since its deletion, by the API server's clock.
       type: int
     blocked_by:
-      description: Why it stays, each with C(what), C(text) and a C(suggestion), for finalizers also C(owner) and C(alive).
+      description: Why it stays, each with C(what), C(text) and a C(suggestion), for finalizers also C(owner) and
+        C(alive).
       type: list
       elements: dict
 plan:

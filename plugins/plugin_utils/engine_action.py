@@ -20,6 +20,7 @@ from ansible.utils.display import Display
 from ..module_utils.clock import RealClock, StopSign
 from ..module_utils.evidence.files import EvidenceFolder
 from ..module_utils.evidence.lines import LiveLines
+from ..module_utils.evidence.report_markdown import report
 from ..module_utils.front import Job, perform, stop_on_signals
 
 
@@ -75,7 +76,12 @@ class EngineAction(ActionBase):
         directory = params.get("evidence_dir")
         if not evidence or not directory:
             return
-        folder = EvidenceFolder(directory, self.JOB.name, time.time())
+        now = time.time()
+        folder = EvidenceFolder(directory, self.JOB.name, now)
         folder.write_plan(evidence["plan"])
         folder.write_timeline(evidence["timeline"])
+        if evidence["undo"]:
+            folder.write_undo(evidence["undo"]["steps"], evidence["undo"]["left_out"])
+        when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+        folder.write_report(report(result, f"sunset.kube.{self.JOB.name}", evidence["cluster"], when))
         result["evidence"] = folder.path

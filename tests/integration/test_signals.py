@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
+from ansible_collections.sunset.kube.plugins.module_utils.problems import Interrupted
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
-from integration.running import PATIENCE, module_process, playing, run_job
+from integration.running import PATIENCE, module_process, open_cluster, playing, run_job
 from integration.stage import CLEANUP, Stage, widget
 from lab.audit import AuditTrail
 from lab.controlplane import ControlPlane
-from lab.faults import FaultProxy
+from lab.faults import Answer, FaultProxy, Rule
 from lab.fixtures import AsUser
 from lab.users import User
 from lab.waiting import until
@@ -116,6 +118,31 @@ def test_a_run_told_to_stop_before_its_first_write_changes_nothing(
     assert "SIGTERM" in result["msg"]
     assert stage.look(thing) == thing
     assert audit.writes(user.name) == []
+
+
+def test_a_write_held_back_by_an_overloaded_server_is_not_sent_after_the_wish_to_stop(
+    stage: Stage, faults: FaultProxy
+) -> None:
+    [thing] = stage.hang(widget("w", stage.namespace, CLEANUP))
+    faults.add(Rule(Answer(429, retry_after=5), method="PATCH"))
+    stop = StopSign()
+    with open_cluster(faults.kubeconfig(), stop=stop) as cluster:
+
+        def stop_in_the_pause() -> None:
+            until(lambda: cluster.requests()["throttled_seconds"], "the pause to begin", every=0.01)
+            faults.clear()
+            stop.set("received SIGTERM")
+
+        resource, _ = cluster.resolve("Widget")
+        assert resource is not None
+        record = cluster.read(resource, stage.namespace, "w")
+        assert record is not None
+        stopper = threading.Thread(target=stop_in_the_pause)
+        stopper.start()
+        with pytest.raises(Interrupted, match="SIGTERM"):
+            cluster.remove_finalizers(resource, record, [CLEANUP])
+        stopper.join()
+    assert stage.look(thing) == thing
 
 
 def test_the_task_goes_on_where_it_was_stopped_when_it_is_run_again(stage: Stage, plane: ControlPlane) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import jsonpatch
 import pytest
+
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import Answer
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
@@ -205,9 +206,7 @@ def transport_to(server: Any, clock: FakeClock | None = None, stop: StopSign | N
     return Transport(clock=clock or FakeClock(), stop=stop or StopSign(), **settings)
 
 
-def cluster_on(
-    server: Any, clock: FakeClock | None = None, stop: StopSign | None = None, parallel: int = 4
-) -> Cluster:
+def cluster_on(server: Any, clock: FakeClock | None = None, stop: StopSign | None = None, parallel: int = 4) -> Cluster:
     clock, stop = clock or FakeClock(), stop or StopSign()
     cluster = Cluster(lambda: ENDPOINT, clock, stop, parallel)
     cluster._transport = transport_to(server, clock, stop, parallel=parallel)
@@ -415,7 +414,8 @@ class FakeServer:
                         self._moved.wait(0.01)
                 if connection.cut_by_somebody.is_set():
                     return
-                for seen, kind, thing in fresh:
+                for version, kind, thing in fresh:
+                    seen = version
                     ours = thing["kind"] == resource.kind
                     if ours and namespace in ("", thing["metadata"].get("namespace", "")):
                         yield json.dumps({"type": kind, "object": thing}).encode()

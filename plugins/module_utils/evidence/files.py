@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import itertools
 import json
 import os
 from typing import Any
@@ -37,8 +38,7 @@ class EvidenceFolder:
     def __init__(self, directory: str, job: str, at: float) -> None:
         moment = datetime.datetime.fromtimestamp(at, tz=datetime.timezone.utc)
         base = os.path.join(os.path.expanduser(directory), f"{moment:%Y%m%dT%H%M%S.%f}Z-{job}")
-        self.path = base
-        os.makedirs(self.path, mode=0o700)
+        self.path = _made(base)
 
     def write_plan(self, plan: dict[str, Any]) -> None:
         with self._private("plan.json") as stream:
@@ -49,6 +49,34 @@ class EvidenceFolder:
         with self._private("timeline.jsonl") as stream:
             stream.writelines(json.dumps(row, sort_keys=True) + "\n" for row in rows)
 
+    def write_report(self, text: str) -> None:
+        with self._private("report.md") as stream:
+            stream.write(text)
+
+    def write_undo(self, steps: list[dict[str, Any]], left_out: list[str]) -> None:
+        """One List a step, in the order of deletion; whoever brings it back goes the other way."""
+        os.makedirs(os.path.join(self.path, "undo"), mode=0o700)
+        for number, step in enumerate(steps, 1):
+            name = "".join(letter if letter.isalnum() else "-" for letter in step["step"])[:60]
+            with self._private(os.path.join("undo", f"{number:02}-{name}.json")) as stream:
+                json.dump({"apiVersion": "v1", "kind": "List", "items": step["objects"]}, stream, indent=1)
+                stream.write("\n")
+        if left_out:
+            with self._private(os.path.join("undo", "left-out.txt")) as stream:
+                stream.writelines(f"{line}\n" for line in left_out)
+
     def _private(self, name: str) -> Any:
         descriptor = os.open(os.path.join(self.path, name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         return os.fdopen(descriptor, "w", encoding="utf-8")
+
+
+def _made(base: str) -> str:
+    """A new folder. Two runs of the same moment (several hosts) get one each."""
+    for number in itertools.count(1):
+        path = base if number == 1 else f"{base}-{number}"
+        try:
+            os.makedirs(path, mode=0o700)
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError("unreachable")

@@ -12,17 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..clock import Clock
-from ..teardown.events import Did, Event, Looked, Planned, Progress, Warned
+from ..teardown.events import Did, Event, Planned, Progress, StepEnded
+
+
+_REMINDER = 15.0
 
 
 def line_for(event: Event) -> str | None:
     """The line for an event, or None for what only belongs into the files."""
-    if isinstance(event, Looked):
-        return f"{event.found} {event.kind} objects in {event.scope}"
     if isinstance(event, Planned):
         return f"plan {event.plan_hash}: {event.summary}"
     if isinstance(event, Progress):
         return _progress(event)
+    if isinstance(event, StepEnded):
+        stay = f", {event.survivors} still there" if event.survivors else ""
+        return f"{event.step} · {event.deleted} gone{stay} after {event.seconds:.1f} s"
     if isinstance(event, Did) and event.effect in ("refused", "replaced"):
         return f"{event.object}: {event.action} was {event.effect}"
     return None
@@ -31,31 +35,32 @@ def line_for(event: Event) -> str | None:
 def _progress(event: Progress) -> str:
     waiting = "".join(f" · {count} waiting on {what}" for what, count in event.waiting.items())
     left = "" if event.done >= event.total else f" · {event.seconds_left:.0f} s left"
-    return f"{event.step} · {event.done}/{event.total} done{waiting}{left}"
+    return f"{event.step} · {event.done}/{event.total} {event.word}{waiting}{left}"
 
 
 class LiveLines:
-    """Shows events as they come. Progress at most once a second, and always when it is complete."""
+    """Shows events as they come. Progress at most once a second, and where nothing moves four times a minute."""
 
     def __init__(self, show: Callable[[str], None], clock: Clock) -> None:
         self._show = show
         self._clock = clock
         self._shown_at = clock.now()
-        self._last = ""
+        self._shown: tuple[str, int] | None = None
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, Warned):
-            return  # fronts have their own way to warn
         if isinstance(event, Progress) and not self._is_time_for(event):
             return
         line = line_for(event)
-        if line and line != self._last:
-            self._last = line
+        if line:
             self._show(line)
 
     def _is_time_for(self, event: Progress) -> bool:
         now = self._clock.now()
-        if event.done < event.total and now - self._shown_at < 1.0:
+        state = (event.step, event.done)
+        complete = event.done >= event.total
+        if state == self._shown and (complete or now - self._shown_at < _REMINDER):
             return False
-        self._shown_at = now
+        if not complete and now - self._shown_at < 1.0:
+            return False
+        self._shown_at, self._shown = now, state
         return True

@@ -13,14 +13,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ..objects import parse_time
 from ..teardown.explain import Blocked
 from ..teardown.members_info import ShownMembers
 from ..teardown.plan import Entry, Plan, Step
 from ..teardown.ranked_delete import RankedOutcome
 from ..teardown.run import StepOutcome
 from ..teardown.verdicts import Fate
-from .results import MOST, bounded
+from .results import MOST, bounded, survivor_row
 
 
 def ranked_result(outcome: RankedOutcome, requests: dict[str, Any]) -> dict[str, Any]:
@@ -64,6 +63,16 @@ def ranked_plan(outcome: RankedOutcome) -> dict[str, Any]:
         "source": outcome.source,
         "steps": plan_rows(outcome.plan),
         "kept": [_kept(entry) for entry in outcome.plan.kept],
+    }
+
+
+def undo_bundle(outcome: RankedOutcome) -> dict[str, Any] | None:
+    """What the run kept of the objects it deleted, for the folder `undo`."""
+    if outcome.keepsakes is None:
+        return None
+    return {
+        "steps": [{"step": keepsake.step, "objects": keepsake.objects} for keepsake in outcome.keepsakes.steps],
+        "left_out": [f"{ref}: {why}" for ref, why in outcome.keepsakes.left_out],
     }
 
 
@@ -136,13 +145,8 @@ def _replaced(outcome: RankedOutcome) -> list[dict[str, Any]]:
 
 
 def _survivor(blocked: Blocked, now: float) -> dict[str, Any]:
-    deleted_at = blocked.record.deleted_at
-    return {
-        **blocked.ref.as_dict(),
-        "finalizers": list(blocked.record.finalizers),
-        "deleting_for": round(max(0.0, now - parse_time(deleted_at))) if deleted_at else None,
-        "blocked_by": [blocker.as_dict() for blocker in blocked.blockers],
-    }
+    blockers = [blocker.as_dict() for blocker in blocked.blockers]
+    return survivor_row(blocked.ref, blocked.record, blocked.record.finalizers, blockers, now)
 
 
 def members_result(shown: ShownMembers, requests: dict[str, Any]) -> dict[str, Any]:

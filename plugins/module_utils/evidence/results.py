@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ..objects import ObjectRef, Record, parse_time, ref_to
+from ..objects import ObjectRef, Record, ref_to
 from ..teardown.finalizer import FinalizerOutcome, Release, Skip
+from ..teardown.verdicts import Fate
 
 MOST = 200
 
@@ -68,7 +69,7 @@ def finalizer_diff(outcome: FinalizerOutcome) -> dict[str, str]:
         "before_header": "finalizers",
         "after_header": "finalizers",
         "before": "".join(_finalizer_line(release, release.record.finalizers) for release in touched),
-        "after": "".join(_finalizer_line(release, _after(release)) for release in touched),
+        "after": "".join(_finalizer_line(release, _after(release, outcome.check_mode)) for release in touched),
     }
 
 
@@ -76,7 +77,9 @@ def _finalizer_line(release: Release, finalizers: Sequence[str]) -> str:
     return f"{release.ref}: {', '.join(finalizers) or 'none'}\n"
 
 
-def _after(release: Release) -> list[str]:
+def _after(release: Release, check_mode: bool) -> Sequence[str]:
+    if release.problem or release.replaced or not (release.done or check_mode):
+        return release.record.finalizers  # nothing happened to it
     return [name for name in release.record.finalizers if name not in release.finalizers]
 
 
@@ -125,33 +128,43 @@ def _kept(skip: Skip) -> dict[str, Any]:
 
 
 def _survivors(outcome: FinalizerOutcome) -> list[dict[str, Any]]:
-    """Everything we looked at that is being deleted and still there, with what holds it."""
+    """Everything we looked at that is being deleted and still there, once each, with what holds it."""
     now = outcome.server_time
-    rows = []
+    rows: dict[str, dict[str, Any]] = {}
     for release in outcome.plan.releases:
         if release.problem:
             blockers = [{"reason": release.problem.why}]
-            rows.append(_survivor(release.ref, release.record, release.record.finalizers, blockers, now))
-        elif release.record.terminating and release.done and release.left:
-            rows.append(_survivor(release.ref, release.record, release.left, _holders(release.left), now))
-    rows.extend(
-        _survivor(ref_to(resource, record), record, record.finalizers, _holders(record.finalizers), now)
-        for resource, record in outcome.plan.held
-    )
-    return rows
+            rows[release.record.uid] = survivor_row(
+                release.ref, release.record, release.record.finalizers, blockers, now
+            )
+        elif release.record.terminating and not release.gone and not release.replaced:
+            left = release.left if release.done else release.record.finalizers
+            if left:
+                rows[release.record.uid] = survivor_row(release.ref, release.record, left, _holders(left), now)
+    for skip in outcome.plan.skips:
+        if not skip.record.terminating or skip.verdict.fate is Fate.REPLACED:
+            continue
+        blocker = {"finalizer": skip.finalizer, "reason": skip.verdict.why}
+        row = rows.setdefault(skip.record.uid, survivor_row(skip.object, skip.record, skip.record.finalizers, [], now))
+        row["blocked_by"] = [entry for entry in row["blocked_by"] if entry != {"finalizer": skip.finalizer}] + [blocker]
+    for resource, record in outcome.plan.held:
+        row = survivor_row(ref_to(resource, record), record, record.finalizers, _holders(record.finalizers), now)
+        rows.setdefault(record.uid, row)
+    return list(rows.values())
 
 
 def _holders(finalizers: Sequence[str]) -> list[dict[str, str]]:
     return [{"finalizer": name} for name in finalizers]
 
 
-def _survivor(
+def survivor_row(
     ref: ObjectRef, record: Record, finalizers: Sequence[str], blockers: list[dict[str, str]], now: float
 ) -> dict[str, Any]:
-    deleted_at = record.deleted_at
+    """A survivor as every module returns it."""
+    age = record.deleting_for(now)
     return {
         **ref.as_dict(),
         "finalizers": list(finalizers),
-        "deleting_for": round(max(0.0, now - parse_time(deleted_at))) if deleted_at else None,
+        "deleting_for": None if age is None else round(age),
         "blocked_by": blockers,
     }

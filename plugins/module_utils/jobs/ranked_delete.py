@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..evidence.ranked_results import ranked_diff, ranked_plan, ranked_result
+from ..evidence.ranked_results import ranked_diff, ranked_plan, ranked_result, undo_bundle
 from ..front import CONNECTION, RUN, Context, Job, Report
 from ..teardown.ranked_delete import delete_ranked, parse_ranked
 from .members_option import MEMBERS
@@ -62,6 +62,7 @@ def work(context: Context) -> Report:
         warnings=outcome.warnings,
         diff=ranked_diff(outcome),
         plan=ranked_plan(outcome),
+        undo=undo_bundle(outcome),
     )
 
 

@@ -159,7 +159,7 @@ class Departure:
 
     def progress(self, step: str, deadline: Deadline) -> Progress:
         left = self.pending()
-        waiting = Counter(", ".join(leaver.record.finalizers) or "no finalizer" for leaver in left)
+        waiting = Counter(", ".join(leaver.record.finalizers) or "the API server" for leaver in left)
         return Progress(step, self._total - len(left), self._total, deadline.left(), dict(waiting.most_common(3)))
 
     def _strike_off(self, uid: str) -> bool:

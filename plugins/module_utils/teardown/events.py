@@ -53,6 +53,7 @@ class Progress:
     total: int
     seconds_left: float
     waiting: dict[str, int] = field(default_factory=dict)
+    word: str = "gone"
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ class Skip:
     """One finalizer that stays although the task names it."""
 
     object: ObjectRef
+    record: Record
     finalizer: str
     verdict: Verdict
 
@@ -226,7 +227,7 @@ def _plan(
             names = (*known.finalizers, case.finalizer) if known else (case.finalizer,)
             going[case.record.uid] = Release(resource, case.record, names)
         else:
-            plan.skips.append(Skip(ref_to(resource, case.record), case.finalizer, verdict))
+            plan.skips.append(Skip(ref_to(resource, case.record), case.record, case.finalizer, verdict))
     plan.releases = list(going.values())
     return plan
 
@@ -248,6 +249,7 @@ def _summary(plan: FinalizerPlan) -> str:
     stay = f"; {len(plan.skips)} stay" if plan.skips else ""
     held = Counter(name for _resource, record in plan.held for name in record.finalizers)
     others = ", ".join(f"{name} ({count})" for name, count in held.most_common(3))
+    what = f"{what} (of {plan.looked_at} looked at)"
     return what + stay + (f"; {len(plan.held)} more hang on {others}" if others else "")
 
 
@@ -287,7 +289,7 @@ def _carry_out(
         if stop.is_set() or deadline.passed():
             return
         _write(release, options, cluster, tell)
-        tell(Progress(step, next(tried), total, deadline.left()))
+        tell(Progress(step, next(tried), total, deadline.left(), word="done"))
 
     try:
         cluster.for_each(outcome.plan.releases, release_one)
@@ -324,7 +326,7 @@ def _set_replaced_aside(plan: FinalizerPlan) -> None:
     """The object we meant is gone; its namesake was never in the plan."""
     verdict = Verdict(Fate.REPLACED, "it was deleted and created anew meanwhile; the new one is not touched")
     for release in (release for release in plan.releases if release.replaced):
-        plan.skips.extend(Skip(release.ref, name, verdict) for name in release.finalizers)
+        plan.skips.extend(Skip(release.ref, release.record, name, verdict) for name in release.finalizers)
 
 
 def _what_went_wrong(outcome: FinalizerOutcome, stop: StopSign, deadline: Deadline) -> Problem | None:

@@ -13,7 +13,7 @@ import fnmatch
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..objects import Record, parse_time
+from ..objects import Record
 from ..profiles.finalizers import KNOWN_FINALIZERS, KnownFinalizer
 from .owners import Life, Owner
 from .verdicts import Fate, Verdict
@@ -71,13 +71,10 @@ def not_being_deleted(case: Case) -> Verdict | None:
 
 
 def still_in_grace(case: Case) -> Verdict | None:
-    if not case.record.deleted_at or case.wish.grace <= 0:
+    age = case.record.deleting_for(case.now)
+    if age is None or age >= case.wish.grace:
         return None
-    # deletionTimestamp is when the grace period of the object ends, which may lie in the future for pods.
-    age = case.now - (parse_time(case.record.deleted_at) - (case.record.grace_seconds or 0))
-    if age < case.wish.grace:
-        return Verdict(Fate.KEEP, f"deleted {max(0, age):.0f} s ago, and grace is {case.wish.grace:.0f} s")
-    return None
+    return Verdict(Fate.KEEP, f"deleted {age:.0f} s ago, and grace is {case.wish.grace:.0f} s")
 
 
 def guards_money_or_data(case: Case) -> Verdict | None:

@@ -13,7 +13,7 @@ import enum
 import fnmatch
 from dataclasses import dataclass
 
-from ..objects import Record, parse_time
+from ..objects import Record
 from .finalizer_rules import known
 
 
@@ -34,10 +34,8 @@ class Ladder:
 
     def next_rung(self, record: Record, now: float, *, graceless: bool) -> tuple[Rung, tuple[str, ...]]:
         """The rung to climb now, and the finalizers to strip on it."""
-        if not self.force or not record.deleted_at:
-            return Rung.WAIT, ()
-        since = now - (parse_time(record.deleted_at) - (record.grace_seconds or 0))
-        if since < self.after:
+        since = record.deleting_for(now)
+        if not self.force or since is None or since < self.after:
             return Rung.WAIT, ()
         if record.grace_seconds and not graceless:
             return Rung.NO_GRACE, ()

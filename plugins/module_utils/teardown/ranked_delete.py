@@ -24,6 +24,7 @@ from .events import Did, Planned, Tell, Warned
 from .explain import Blocked, explain
 from .foreign import find_foreign, look_into_namespaces, refuse
 from .guards import Facts
+from .keepsakes import Keepsakes, keep
 from .ladder import Ladder
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
@@ -54,6 +55,7 @@ class RankedOptions:
     max_objects: int | None = None
     plan_hash: str | None = None
     check_mode: bool = False
+    keepsakes: bool = False
 
 
 @dataclass
@@ -63,6 +65,7 @@ class RankedOutcome:
     check_mode: bool = False
     source: str = ""
     absent: int = 0
+    keepsakes: Keepsakes | None = None
     blocked: list[Blocked] = field(default_factory=list)
     refused_in_rehearsal: list[tuple[Entry, Problem]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -121,6 +124,7 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOption
         max_objects=params["max_objects"],
         plan_hash=params["plan_hash"],
         check_mode=check_mode,
+        keepsakes=bool(params["evidence_dir"]),
     )
 
 
@@ -161,6 +165,8 @@ def delete_ranked(
     if options.check_mode:
         _rehearse(options, outcome, sites, tell)
     else:
+        if options.keepsakes:
+            outcome.keepsakes = keep(outcome.plan, {context: site.cluster for context, site in sites.items()})
         outcome.run = carry_out(outcome.plan, sites, options.run, clock, stop, tell)
         outcome.failure = outcome.run.failure
         outcome.blocked = explain(outcome.run, cluster)

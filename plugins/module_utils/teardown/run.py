@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
-from ..objects import parse_time
 from ..problems import Interrupted, Problem, Refused, TimedOut
 from .arrivals import Arrivals
 from .before_delete import patch_before_delete
@@ -65,6 +64,7 @@ class StepOutcome:
     deleted: int = 0
     released: int = 0
     seconds: float = 0.0
+    label: str = ""
     begun: bool = False
     prepared: int = 0
     newcomers: int = 0
@@ -99,7 +99,10 @@ def carry_out(
     plan: Plan, sites: Mapping[str | None, Site], options: RunOptions, clock: Clock, stop: StopSign, tell: Tell
 ) -> RunOutcome:
     deadline = Deadline(clock, options.timeout)
-    outcome = RunOutcome([StepOutcome(step) for step in plan.steps])
+    outcome = RunOutcome([StepOutcome(step, label=step.rule.name) for step in plan.steps])
+    busy = [step for step in outcome.steps if step.step.going]
+    for place, step in enumerate(busy, 1):
+        step.label = f"step {place}/{len(busy)} {step.step.rule.name}"
     with contextlib.ExitStack() as watching:
         runners = {}
         for context, site in sites.items():
@@ -162,7 +165,7 @@ class _Runner:
         outcome.begun = True
         total = len(outcome.step.going)
         if total:
-            self.tell(StepBegan(rule.name, rule.rank, total))
+            self.tell(StepBegan(outcome.label, rule.rank, total))
         deadline = Deadline(self.clock, min(rule.timeout or self.deadline.left(), self.deadline.left()))
         try:
             self._prepare(outcome)
@@ -174,7 +177,7 @@ class _Runner:
         finally:
             outcome.seconds = self.clock.now() - began
             if total:
-                self.tell(StepEnded(rule.name, rule.rank, outcome.deleted, len(outcome.survivors), outcome.seconds))
+                self.tell(StepEnded(outcome.label, rule.rank, outcome.deleted, len(outcome.survivors), outcome.seconds))
 
     def _prepare(self, outcome: StepOutcome) -> None:
         """`before_delete`, for the whole step before its first delete."""
@@ -262,7 +265,7 @@ class _Runner:
         ladder = dataclasses.replace(self.options.ladder, force=rule.force)
 
         def tick(departure: Departure) -> None:
-            self.tell(departure.progress(rule.name, deadline))
+            self.tell(departure.progress(outcome.label, deadline))
             if (rule.force or self.options.finalize_namespaces) and not self.stop.is_set():
                 now = self.cluster.server_time()
                 self.cluster.for_each(departure.pending(), lambda leaver: self._climb(leaver, ladder, now, outcome))
@@ -294,9 +297,10 @@ class _Runner:
 
     def _is_empty_namespace(self, leaver: Leaver, ladder: Ladder, now: float) -> bool:
         """Proof, not hope: every kind was listed, and nothing at all is left. What cannot be seen may be there."""
-        if (leaver.resource.group, leaver.resource.plural) != ("", "namespaces") or not leaver.record.deleted_at:
+        since = leaver.record.deleting_for(now)
+        if (leaver.resource.group, leaver.resource.plural) != ("", "namespaces") or leaver.record.finalizers:
             return False
-        if now - parse_time(leaver.record.deleted_at) < ladder.after or leaver.record.finalizers:
+        if since is None or since < ladder.after:
             return False
         kinds = [resource for resource in self.cluster.deletable_kinds() if resource.namespaced]
         return not any(self.cluster.list(resource, leaver.record.name).records for resource in kinds)

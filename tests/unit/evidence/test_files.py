@@ -76,11 +76,14 @@ def test_folder_and_files_are_readable_by_their_owner_only(tmp_path: Path, umask
         folder = EvidenceFolder(str(tmp_path), "finalizer", SERVER_NOW)
         folder.write_plan({})
         folder.write_timeline([])
+        folder.write_report("all gone")
+        folder.write_undo([{"step": "first", "objects": []}], ["Secret shop/x: a secret"])
     finally:
         os.umask(before)
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in Path(folder.path).iterdir()}
-    assert modes == {"plan.json": 0o600, "timeline.jsonl": 0o600}
-    assert stat.S_IMODE(os.stat(folder.path).st_mode) == 0o700
+    found = [Path(folder.path), *Path(folder.path).rglob("*")]
+    assert len(found) == 7
+    assert {stat.S_IMODE(path.stat().st_mode) for path in found if path.is_file()} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in found if path.is_dir()} == {0o700}
 
 
 def test_the_files_are_complete_however_much_there_is(tmp_path: Path) -> None:
@@ -93,3 +96,27 @@ def test_the_files_are_complete_however_much_there_is(tmp_path: Path) -> None:
     assert json.loads((written / "plan.json").read_text(encoding="utf-8")) == plan
     lines = (written / "timeline.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == rows
+
+
+def test_what_can_be_undone_is_kept_step_by_step_in_the_order_of_deletion(tmp_path: Path) -> None:
+    folder = EvidenceFolder(str(tmp_path), "ranked_delete", SERVER_NOW)
+    first, second = {"kind": "Domain"}, {"kind": "CustomResourceDefinition"}
+    folder.write_undo(
+        [{"step": "custom resources/../x", "objects": [first]}, {"step": "definitions", "objects": [second]}],
+        ["Secret shop/login: secrets are left out"],
+    )
+    undo = Path(folder.path) / "undo"
+    assert sorted(path.name for path in undo.iterdir()) == [
+        "01-custom-resources----x.json",
+        "02-definitions.json",
+        "left-out.txt",
+    ]
+    kept = json.loads((undo / "01-custom-resources----x.json").read_text(encoding="utf-8"))
+    assert kept == {"apiVersion": "v1", "kind": "List", "items": [first]}
+    assert (undo / "left-out.txt").read_text(encoding="utf-8") == "Secret shop/login: secrets are left out\n"
+
+
+def test_a_report_is_written_as_it_is(tmp_path: Path) -> None:
+    folder = EvidenceFolder(str(tmp_path), "ranked_delete", SERVER_NOW)
+    folder.write_report("# größe\n")
+    assert (Path(folder.path) / "report.md").read_text(encoding="utf-8") == "# größe\n"

@@ -47,9 +47,14 @@ def release(name: str, *finalizers: str, goes: tuple[str, ...] = (F,), **how: An
     return Release(DOMAINS, record(name, deleted=True, finalizers=list(finalizers or (F,))), goes, **how)
 
 
+def skip(name: str, finalizer: str, verdict: Verdict, **facts: Any) -> Skip:
+    subject = record(name, finalizers=[finalizer], **facts)
+    return Skip(ref_to(DOMAINS, subject), subject, finalizer, verdict)
+
+
 GONE = {"done": True, "changed": True, "gone": True}
 REFUSED = {"problem": Refused("cannot", why="HTTP 403 Forbidden")}
-PROTECTED = Skip(ref_to(DOMAINS, record("kept")), G, Verdict(Fate.PROTECTED, "it guards data"))
+PROTECTED = skip("kept", G, Verdict(Fate.PROTECTED, "it guards data"))
 
 
 def outcome(*releases: Release, check_mode: bool = False, **more: Any) -> FinalizerOutcome:
@@ -121,9 +126,13 @@ def test_changed_means_that_a_write_of_ours_changed_something(releases: list[Rel
 
 
 def test_an_object_that_was_replaced_is_kept_and_not_removed() -> None:
-    replaced = Skip(ref_to(DOMAINS, record("a")), F, Verdict(Fate.REPLACED, "created anew"))
+    replaced = skip("a", F, Verdict(Fate.REPLACED, "created anew"), deleted=True)
     result = finalizer_result(outcome(release("a", done=True, replaced=True), skips=[replaced]), REQUESTS)
-    assert (result["removed"], [kept["verdict"] for kept in result["kept"]], result["survivors"]) == ([], ["replaced"], [])
+    assert (result["removed"], [kept["verdict"] for kept in result["kept"]], result["survivors"]) == (
+        [],
+        ["replaced"],
+        [],
+    )
 
 
 # -- survivors ---------------------------------------------------------------------------------------------------------
@@ -149,10 +158,15 @@ KEPT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("facts", "params"), named(KEPT))
-def test_whoever_hangs_on_a_finalizer_that_stays_is_a_survivor(facts: dict[str, Any], params: dict[str, Any]) -> None:
+def test_whoever_hangs_on_a_finalizer_that_stays_is_a_survivor_with_the_reason(
+    facts: dict[str, Any], params: dict[str, Any]
+) -> None:
     server = FakeServer()
     server.add(DOMAINS, "web", deleted=True, **facts)
-    assert survivors(finalizer_result(run(server, **params), REQUESTS)) == [("web", facts["finalizers"])]
+    result = finalizer_result(run(server, **params), REQUESTS)
+    assert survivors(result) == [("web", facts["finalizers"])]
+    [kept] = result["kept"]
+    assert {"finalizer": kept["finalizer"], "reason": kept["reason"]} in result["survivors"][0]["blocked_by"]
 
 
 def test_a_survivor_is_listed_once_with_everything_that_still_holds_it() -> None:
@@ -161,6 +175,8 @@ def test_a_survivor_is_listed_once_with_everything_that_still_holds_it() -> None
     server.add(DOMAINS, "alive", finalizers=[F])
     result = finalizer_result(run(server, finalizers=[F, "orphan"]), REQUESTS)
     assert survivors(result) == [("web", ["orphan", G])]
+    holders = [blocker["finalizer"] for blocker in result["survivors"][0]["blocked_by"]]
+    assert sorted(holders) == [G, "orphan"]
 
 
 def test_a_survivors_age_counts_from_its_deletion_and_not_from_the_end_of_its_grace() -> None:

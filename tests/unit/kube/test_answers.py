@@ -56,7 +56,9 @@ json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5)),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
-        st.dictionaries(st.sampled_from(["kind", "reason", "message", "details", "causes", "field"]), inner, max_size=4),
+        st.dictionaries(
+            st.sampled_from(["kind", "reason", "message", "details", "causes", "field"]), inner, max_size=4
+        ),
     ),
     max_leaves=8,
 )

@@ -112,7 +112,9 @@ def test_where_namespaces_may_not_be_listed_either_the_first_refusal_is_told() -
 
 
 @pytest.mark.parametrize(
-    ("resource", "reply"), [(NODES, FORBIDDEN), (DOMAINS, refusal(404, "NotFound"))], ids=["cluster-scoped", "not found"]
+    ("resource", "reply"),
+    [(NODES, FORBIDDEN), (DOMAINS, refusal(404, "NotFound"))],
+    ids=["cluster-scoped", "not found"],
 )
 def test_other_refusals_are_not_worked_around(resource: Any, reply: Any) -> None:
     with pytest.raises(ApiError):
@@ -176,7 +178,9 @@ class Seen:
 
 
 def watches(server: FakeServer) -> list[str]:
-    return sorted(asked.path + str(asked.query.get("labelSelector", "")) for asked in server.asked if "watch" in asked.query)
+    return sorted(
+        asked.path + str(asked.query.get("labelSelector", "")) for asked in server.asked if "watch" in asked.query
+    )
 
 
 def test_each_scope_is_followed_once_and_without_its_selector() -> None:

@@ -299,7 +299,9 @@ def test_a_kubeconfig_that_is_neither_path_nor_dictionary_is_refused(value: Any)
 
 
 json_values = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(0, 9), st.sampled_from(["lab", "lab-cluster", "lab-user", "x", ""])),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(0, 9), st.sampled_from(["lab", "lab-cluster", "lab-user", "x", ""])
+    ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=2),
         st.dictionaries(
@@ -620,7 +622,9 @@ def test_certificates_in_a_kubeconfig_are_loaded_as_often_as_asked_and_leave_no_
     assert list(scratch.iterdir()) == []
 
 
-def test_certificate_files_are_looked_for_beside_their_kubeconfig(pki: Pki, client_certificates: Any, file: Any, tmp_path: Path) -> None:
+def test_certificate_files_are_looked_for_beside_their_kubeconfig(
+    pki: Pki, client_certificates: Any, file: Any, tmp_path: Path
+) -> None:
     folder = tmp_path / "deep" / "pki"
     folder.mkdir(parents=True)
     for name, data in (("ca.crt", pki.ca), ("me.crt", pki.cert), ("me.key", pki.key)):

@@ -75,9 +75,7 @@ def test_two_aggregated_requests_tell_everything(api: str) -> None:
 def test_the_aggregated_forms_are_asked_for_first_and_plain_json_last() -> None:
     script = Script(aggregated(), aggregated())
     discover(transport_to(script))
-    asked_for = [
-        [part.split(";")[2:3] for part in asked.headers["Accept"].split(",")] for asked in script.asked
-    ]
+    asked_for = [[part.split(";")[2:3] for part in asked.headers["Accept"].split(",")] for asked in script.asked]
     assert asked_for == [[["v=v2"], ["v=v2beta1"], []]] * 2
 
 
@@ -91,7 +89,16 @@ def test_an_older_server_is_asked_group_by_group_in_its_order_of_preference() ->
     more = {"shortNames": ["po"], "categories": ["all"]}
     script = Script(
         answer(200, {"kind": "APIVersions", "versions": ["v1"]}),
-        answer(200, {"resources": [{**entry, **more}, {"name": "pods/status", "kind": "Pod"}, {"name": "nodes", "kind": "Node"}]}),
+        answer(
+            200,
+            {
+                "resources": [
+                    {**entry, **more},
+                    {"name": "pods/status", "kind": "Pod"},
+                    {"name": "nodes", "kind": "Node"},
+                ]
+            },
+        ),
         answer(
             200,
             {
@@ -121,7 +128,9 @@ OLD_GROUPS = {
 
 
 @pytest.mark.parametrize(("reply", "versions"), named(OLD_GROUPS))
-def test_a_group_of_an_older_server_that_cannot_be_read_is_a_blind_spot(reply: Any, versions: list[GroupVersion]) -> None:
+def test_a_group_of_an_older_server_that_cannot_be_read_is_a_blind_spot(
+    reply: Any, versions: list[GroupVersion]
+) -> None:
     groups = answer(200, {"kind": "APIGroupList", "groups": [{"name": "m.io", "versions": [{"version": "v1"}]}]})
     script = Script(aggregated(), groups, reply)
     assert discover(transport_to(script)).versions == versions
@@ -236,7 +245,11 @@ def test_five_answers_are_kept_apart(versions: list[GroupVersion], version: str 
 
 def test_every_kind_comes_once_and_in_its_preferred_version() -> None:
     catalogue = Catalogue(
-        [GroupVersion("example.com", "v2", (V2,)), GroupVersion("", "v1", (PODS,)), GroupVersion("example.com", "v1", (V1,))]
+        [
+            GroupVersion("example.com", "v2", (V2,)),
+            GroupVersion("", "v1", (PODS,)),
+            GroupVersion("example.com", "v1", (V1,)),
+        ]
     )
     assert list(catalogue.resources()) == [V2, PODS]
 
@@ -244,7 +257,11 @@ def test_every_kind_comes_once_and_in_its_preferred_version() -> None:
 def test_blind_spots_are_told_for_one_group_or_for_all() -> None:
     one, other = GroupVersion("a.io", "v1", blind="x"), GroupVersion("b.io", "v1", blind="y")
     catalogue = Catalogue([one, GroupVersion("", "v1", (PODS,)), other])
-    assert [catalogue.blind_spots(), catalogue.blind_spots("b.io"), catalogue.blind_spots("")] == [[one, other], [other], []]
+    assert [catalogue.blind_spots(), catalogue.blind_spots("b.io"), catalogue.blind_spots("")] == [
+        [one, other],
+        [other],
+        [],
+    ]
 
 
 def test_the_server_in_memory_is_discovered_as_it_is() -> None:

@@ -98,7 +98,11 @@ NEAR_MISSES: dict[str, tuple[str, str | None, str]] = {
         "ingress.example.com/v1",
         "unknown kind domainss in group ingress.example.com: … did you mean Domain (ingress.example.com/v1)",
     ),
-    "two letters swapped": ("Deploymetn", "apps/v1", "unknown kind Deploymetn in group apps: … did you mean Deployment (apps/v1)"),
+    "two letters swapped": (
+        "Deploymetn",
+        "apps/v1",
+        "unknown kind Deploymetn in group apps: … did you mean Deployment (apps/v1)",
+    ),
     "a core api_version by habit": (
         "Deployment",
         "v1",
@@ -154,7 +158,13 @@ def test_what_is_not_installed_is_no_error_and_no_guess(name: str, api_version: 
 STALE = GroupVersion("metrics.k8s.io", "v1", blind="stale")
 CLOSED = GroupVersion("secret.io", "v1", blind="HTTP 403", forbidden=True)
 BLIND: dict[str, tuple[tuple[GroupVersion, ...], str, str | None, Availability, str]] = {
-    "a group that is down": ((STALE,), "PodMetrics", "metrics.k8s.io/v1", Availability.UNAVAILABLE, "metrics.k8s.io/v1: stale"),
+    "a group that is down": (
+        (STALE,),
+        "PodMetrics",
+        "metrics.k8s.io/v1",
+        Availability.UNAVAILABLE,
+        "metrics.k8s.io/v1: stale",
+    ),
     "a group that is closed": ((CLOSED,), "Thing", "secret.io/v1", Availability.FORBIDDEN, "secret.io/v1: HTTP 403"),
     "anywhere, with a group down": ((STALE,), "PodMetrics", None, Availability.UNAVAILABLE, "metrics.k8s.io/v1: stale"),
     "anywhere, with a group closed": (
@@ -221,16 +231,15 @@ API_VERSIONS: dict[str, tuple[str | None, tuple[str | None, str | None]]] = {
 
 
 @pytest.mark.parametrize(("text", "parts"), named(API_VERSIONS))
-def test_an_api_version_is_split_into_group_and_version(
-    text: str | None, parts: tuple[str | None, str | None]
-) -> None:
+def test_an_api_version_is_split_into_group_and_version(text: str | None, parts: tuple[str | None, str | None]) -> None:
     assert split_api_version(text) == parts
 
 
 written = st.one_of(
     st.text(max_size=20),
     st.lists(
-        st.sampled_from(["pods", "Domain", "v1", "v1beta1", ".", "/", "ingress", "example.com", "apps", " ", ""]), max_size=6
+        st.sampled_from(["pods", "Domain", "v1", "v1beta1", ".", "/", "ingress", "example.com", "apps", " ", ""]),
+        max_size=6,
     ).map("".join),
 )
 

@@ -86,7 +86,12 @@ def test_a_request_goes_out_whole_and_its_answer_comes_back_whole() -> None:
         *headers,
         ("Accept", "application/json"),
     ]
-    assert (how["retries"], how["redirect"], how["preload_content"], how["decode_content"]) == (False, False, True, False)
+    assert (how["retries"], how["redirect"], how["preload_content"], how["decode_content"]) == (
+        False,
+        False,
+        True,
+        False,
+    )
     assert (how["timeout"].connect_timeout, how["timeout"].read_timeout) == (10.0, 75.0)
 
 
@@ -100,7 +105,7 @@ TROUBLES = {
 @pytest.mark.parametrize("trouble", named(TROUBLES))
 def test_trouble_with_the_proxy_is_a_broken_wire_that_names_it_without_its_password(trouble: Exception) -> None:
     wire, _manager = wire_to(trouble)
-    with pytest.raises(BrokenWire, match="through proxy http://proxy.example.com:3128: ") as broken:
+    with pytest.raises(BrokenWire, match=r"through proxy http://proxy\.example\.com:3128: ") as broken:
         wire.exchange("GET", "/api", {}, b"", 75.0)
     assert "secret" not in str(broken.value)
 

@@ -120,7 +120,14 @@ def test_an_endless_refusal_after_an_outage_ends_with_its_echo() -> None:
 
 
 def test_every_lost_answer_is_asked_for_again() -> None:
-    for trouble in (RESET, TimeoutError(), BrokenWire("cut"), ssl.SSLError(), ConnectionRefusedError(), BrokenPipeError()):
+    for trouble in (
+        RESET,
+        TimeoutError(),
+        BrokenWire("cut"),
+        ssl.SSLError(),
+        ConnectionRefusedError(),
+        BrokenPipeError(),
+    ):
         script = Script(OK, trouble, OK)
         transport = transport_to(script)
         transport.send(LIST)
@@ -268,7 +275,9 @@ def test_the_stop_sign_stops_writes_and_not_reads() -> None:
 
 @pytest.mark.parametrize(
     ("reply", "outcome"),
-    named({"refused": (answer(503), 503), "throttled": (answer(429, retry_after="9"), 429), "lost": (RESET, Unreachable)}),
+    named(
+        {"refused": (answer(503), 503), "throttled": (answer(429, retry_after="9"), 429), "lost": (RESET, Unreachable)}
+    ),
 )
 def test_after_the_stop_sign_nothing_is_tried_again(reply: Any, outcome: Any) -> None:
     stop = StopSign()
@@ -314,7 +323,9 @@ DEADLINES = {
 
 
 @pytest.mark.parametrize(("reply", "seconds", "outcome", "pauses"), named(DEADLINES))
-def test_nothing_is_tried_again_beyond_the_deadline(reply: Any, seconds: float, outcome: Any, pauses: list[float]) -> None:
+def test_nothing_is_tried_again_beyond_the_deadline(
+    reply: Any, seconds: float, outcome: Any, pauses: list[float]
+) -> None:
     clock = FakeClock()
     transport = transport_to(Script(reply, OK), clock)
     transport.deadline = Deadline(clock, seconds)
@@ -433,7 +444,9 @@ def test_server_time_follows_the_newest_date_and_the_monotonic_clock() -> None:
 
 
 @pytest.mark.parametrize("headers", named({"no Date": ({},), "a bad Date": ({"date": "yesterday"},)}))
-def test_without_a_date_the_machines_own_time_has_to_do(headers: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_date_the_machines_own_time_has_to_do(
+    headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(transport_module.time, "time", lambda: 42.0)
     transport = transport_to(Script(answer(200, {}, **headers)))
     transport.send(LIST)

@@ -104,9 +104,7 @@ class Followed:
     def asked(self) -> list[str]:
         """`watch@100` for a watch from there on, `list` and other paths."""
         return [
-            f"watch@{asked.query['resourceVersion']}"
-            if "watch" in asked.query
-            else asked.path.replace(LIST, "list")
+            f"watch@{asked.query['resourceVersion']}" if "watch" in asked.query else asked.path.replace(LIST, "list")
             for asked in self._script.asked
         ]
 
@@ -149,7 +147,9 @@ def test_the_watch_starts_at_the_lists_version_and_asks_for_metadata_and_bookmar
 
 def test_after_a_normal_end_the_watch_goes_on_from_the_newest_version_without_a_list() -> None:
     followed = Followed(
-        Stream(event("MODIFIED", "a", "105"), event("BOOKMARK", "", "110")), Stream(event("MODIFIED", "a", "111")), Stream()
+        Stream(event("MODIFIED", "a", "105"), event("BOOKMARK", "", "110")),
+        Stream(event("MODIFIED", "a", "111")),
+        Stream(),
     )
     assert (followed.told, followed.asked) == (["changed a", "changed a"], ["watch@100", "watch@110", "watch@111"])
 

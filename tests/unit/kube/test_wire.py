@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +45,7 @@ class Pieces:
 
 def cut_up(data: bytes, places: list[int]) -> list[bytes]:
     cuts = sorted({0, len(data), *(place % (len(data) + 1) for place in places)})
-    return [data[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    return [data[start:end] for start, end in itertools.pairwise(cuts)]
 
 
 @dataclass(frozen=True)
@@ -144,8 +146,20 @@ def test_arbitrary_bytes_are_an_answer_or_a_broken_wire_and_never_anything_else(
 
 
 frames = st.sampled_from(
-    [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 204\r\n", b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n", b"\r\n"]
-    + [b"5\r\nhello\r\n", b"5\r\nhel", b"0\r\n\r\n", b"ffffffffffffffff\r\n", b": x\r\n", b"HTTP/1.1 100\r\n\r\n", b"hello"]
+    [
+        b"HTTP/1.1 200 OK\r\n",
+        b"HTTP/1.1 204\r\n",
+        b"HTTP/1.1 100\r\n\r\n",
+        b"Content-Length: 5\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+        b": x\r\n",
+        b"\r\n",
+        b"hello",
+        b"5\r\nhello\r\n",
+        b"5\r\nhel",
+        b"0\r\n\r\n",
+        b"ffffffffffffffff\r\n",
+    ]
 )
 
 
@@ -328,7 +342,7 @@ class FakeSocket(Pieces):
 
 
 @pytest.fixture
-def sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[FakeSocket]]]:
+def sockets(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[FakeSocket]]:
     """Each connection that is opened gets the next of these sockets."""
 
     def prepare(*prepared: FakeSocket) -> list[FakeSocket]:
@@ -336,7 +350,7 @@ def sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[Fake
         monkeypatch.setattr(wire_module.socket, "create_connection", lambda address, timeout: waiting.pop(0))
         return list(prepared)
 
-    yield prepare
+    return prepare
 
 
 ENDPOINT = Endpoint("api.example.com", 6443, base_path="/k8s", headers=(("Authorization", "Bearer t"),))
@@ -404,10 +418,8 @@ def test_after_an_end_or_trouble_the_next_request_opens_a_new_connection(
 ) -> None:
     first, second = sockets(FakeSocket(*pieces), FakeSocket(EMPTY))
     wire = Wire(ENDPOINT, 10.0)
-    try:
+    with contextlib.suppress(OSError):
         wire.exchange("GET", "/api", {}, b"", 75.0)
-    except OSError:
-        pass
     assert (first.closed, wire.is_open) == (True, False)
     assert wire.exchange("GET", "/api", {}, b"", 75.0)[2] == b"{}"
     assert second.sent.startswith(b"GET /k8s/api HTTP/1.1\r\n")

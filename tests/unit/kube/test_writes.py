@@ -92,9 +92,7 @@ DELETIONS |= {
 
 
 @pytest.mark.parametrize(("replies", "effect", "changed", "why"), named(DELETIONS))
-def test_every_answer_to_a_delete_has_one_meaning(
-    replies: list[Any], effect: Effect, changed: bool, why: str
-) -> None:
+def test_every_answer_to_a_delete_has_one_meaning(replies: list[Any], effect: Effect, changed: bool, why: str) -> None:
     written = delete(transport_to(Script(*replies)), DOMAINS, record())
     assert (written.effect, written.changed, written.problem.why if written.problem else "") == (effect, changed, why)
 
@@ -129,7 +127,13 @@ REMOVALS: dict[str, tuple[list[Any], Effect, bool, tuple[str, ...] | None, str]]
         "",
     ),
     "was gone": ([NOT_FOUND], Effect.GONE, False, None, ""),
-    "a race, then done": ([RACE, thing(finalizers=["x/y", F]), thing(finalizers=["x/y"])], Effect.DONE, True, ("x/y",), ""),
+    "a race, then done": (
+        [RACE, thing(finalizers=["x/y", F]), thing(finalizers=["x/y"])],
+        Effect.DONE,
+        True,
+        ("x/y",),
+        "",
+    ),
     "a conflict, then done": ([CONFLICT, thing(finalizers=[F]), thing()], Effect.DONE, True, (), ""),
     "a race that somebody else won": ([RACE, thing(finalizers=["x/y"])], Effect.ALREADY, False, ("x/y",), ""),
     "a race, gone meanwhile": ([RACE, NOT_FOUND], Effect.GONE, False, None, ""),
@@ -186,7 +190,9 @@ QUERIES = {"for real": (False, "fieldManager=sunset.kube"), "in check mode": (Tr
 
 
 @pytest.mark.parametrize(("dry_run", "query"), named(QUERIES))
-def test_a_patch_tests_the_uid_and_every_place_and_says_in_the_query_whether_it_counts(dry_run: bool, query: str) -> None:
+def test_a_patch_tests_the_uid_and_every_place_and_says_in_the_query_whether_it_counts(
+    dry_run: bool, query: str
+) -> None:
     script = Script(thing())
     remove_finalizers(transport_to(script), DOMAINS, record(finalizers=["a", F, "b", F]), [F], dry_run=dry_run)
     [asked] = script.asked
@@ -276,7 +282,8 @@ def test_reading_gives_the_record_or_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("resource", "namespace", "which"), named({"namespaced": (DOMAINS, "shop", "Domain shop/web"), "not": (NODES, "", "Node web")})
+    ("resource", "namespace", "which"),
+    named({"namespaced": (DOMAINS, "shop", "Domain shop/web"), "not": (NODES, "", "Node web")}),
 )
 def test_reading_that_is_refused_is_an_error_and_never_none(resource: Any, namespace: str, which: str) -> None:
     with pytest.raises(ApiError) as refused:

@@ -292,7 +292,9 @@ def test_everything_is_deleted_watched_and_waited_for() -> None:
     def controller() -> None:
         """Takes its finalizer off as soon as it sees the deletion."""
         with server._moved:
-            server._moved.wait_for(lambda: "deletionTimestamp" in server.objects["domains", "shop", "held"]["metadata"], 10)
+            server._moved.wait_for(
+                lambda: "deletionTimestamp" in server.objects["domains", "shop", "held"]["metadata"], 10
+            )
             server.remove(DOMAINS, "held")
 
     thread = threading.Thread(target=controller)

@@ -49,6 +49,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.finalizer_runs import D
 G = "example.com/other"
 PATH = "/apis/ingress.example.com/v1/namespaces/shop/domains"
 
+
 def hanging(*names: str, **more: Any) -> FakeServer:
     """A server with these Domains, each being deleted and held by F."""
     server = FakeServer()
@@ -231,9 +232,7 @@ def test_a_finalizer_stays_while_its_controller_is_proven_alive(available: int, 
 def test_a_field_manager_leads_to_the_controller_too() -> None:
     server = FakeServer()
     fields = {"f:metadata": {"f:finalizers": {f'v:"{F}"': {}}}}
-    server.add(
-        DOMAINS, "a", deleted=True, finalizers=[F], managedFields=[{"manager": "janitor", "fieldsV1": fields}]
-    )
+    server.add(DOMAINS, "a", deleted=True, finalizers=[F], managedFields=[{"manager": "janitor", "fieldsV1": fields}])
     server.add(DEPLOYMENTS, "janitor", spec={"replicas": 1}, status={"availableReplicas": 1})
     assert stayed(run(server)) == [("Domain shop/a", F, Fate.KEEP)]
 
@@ -293,9 +292,11 @@ def test_the_plan_looked_at_is_carried_out() -> None:
 def test_a_missing_right_is_refused_before_anything_is_written() -> None:
     server = hanging("a")
     server.refuse(
-        "POST", "/apis/authorization.k8s.io", answer(201, {"kind": "SelfSubjectAccessReview", "status": {"allowed": False}})
+        "POST",
+        "/apis/authorization.k8s.io",
+        answer(201, {"kind": "SelfSubjectAccessReview", "status": {"allowed": False}}),
     )
-    with pytest.raises(Refused, match="not allowed to patch domains.ingress.example.com in namespace shop"):
+    with pytest.raises(Refused, match=r"not allowed to patch domains\.ingress\.example\.com in namespace shop"):
         run(server)
     assert server.writes() == []
 
@@ -327,7 +328,9 @@ def test_the_hash_does_not_depend_on_any_order(found: list[tuple[str, list[str]]
 
 
 @given(entries, entries)
-def test_different_plans_have_different_hashes(one: list[tuple[str, list[str]]], other: list[tuple[str, list[str]]]) -> None:
+def test_different_plans_have_different_hashes(
+    one: list[tuple[str, list[str]]], other: list[tuple[str, list[str]]]
+) -> None:
     same = {name: set(names) for name, names in one} == {name: set(names) for name, names in other}
     assert (plan_of(*one).hash == plan_of(*other).hash) is same
 

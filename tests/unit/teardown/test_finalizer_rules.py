@@ -35,7 +35,9 @@ DELETED_AT_NOW = record(deleted=True)
 POD_IN_GRACE = record(deleted=True, deletionTimestamp="2026-01-01T00:00:10Z", deletionGracePeriodSeconds=30)
 
 
-def case(finalizer: str = F, at: float = SERVER_NOW, owner: Owner | None = None, subject: Any = DELETED_AT_NOW, **wish: Any) -> Case:
+def case(
+    finalizer: str = F, at: float = SERVER_NOW, owner: Owner | None = None, subject: Any = DELETED_AT_NOW, **wish: Any
+) -> Case:
     return Case(subject, finalizer, Wish(finalizers=wish.pop("finalizers", (finalizer,)), **wish), at, owner)
 
 
@@ -122,7 +124,13 @@ def test_a_finalizer_is_wanted_by_name_or_glob(finalizer: str, patterns: tuple[s
 
 @pytest.mark.parametrize(
     ("judged", "passes"),
-    named({"free": (case(owner=ALIVE), True), "not deleted": (case(subject=record()), False), "protected": (case(PVC), False)}),
+    named(
+        {
+            "free": (case(owner=ALIVE), True),
+            "not deleted": (case(subject=record()), False),
+            "protected": (case(PVC), False),
+        }
+    ),
 )
 def test_the_owner_is_only_looked_for_where_nothing_else_objects(judged: Case, passes: bool) -> None:
     assert passes_without_owner(judged) is passes
@@ -159,7 +167,9 @@ finalizers = st.one_of(
 )
 
 
-@given(finalizers, st.sampled_from(["*", "kubernetes.io/*", "*/*", "f*", "*.io/*", "[a-z]*"]), st.booleans(), st.booleans())
+@given(
+    finalizers, st.sampled_from(["*", "kubernetes.io/*", "*/*", "f*", "*.io/*", "[a-z]*"]), st.booleans(), st.booleans()
+)
 def test_no_glob_ever_takes_a_protected_finalizer(finalizer: str, glob: str, consent: bool, deleted_only: bool) -> None:
     wish = Wish((glob,), terminating_only=deleted_only, owner="any", allow_protected=consent)
     entry = known(finalizer)

@@ -37,7 +37,9 @@ def workload(name: str = "shop-operator", available: int = 1, *names: str, wante
     return Workload("Deployment", "shop", name, wanted, available, frozenset({name, *names}))
 
 
-def lease(name: str = "shop-operator", age: float = 5.0, holder: str = "shop-operator-7d9f_1", lasts: float = 15.0) -> Lease:
+def lease(
+    name: str = "shop-operator", age: float = 5.0, holder: str = "shop-operator-7d9f_1", lasts: float = 15.0
+) -> Lease:
     return Lease("shop", name, holder, age, lasts)
 
 
@@ -54,9 +56,7 @@ DOWN = Owner(Life.GONE, "Deployment shop/shop-operator", "Deployment shop/shop-o
 
 
 def renewed(name: str, age: int = 5) -> Owner:
-    return Owner(
-        Life.ALIVE, f"Lease shop/{name}", f"Lease shop/{name} was renewed {age} s ago by shop-operator-7d9f_1"
-    )
+    return Owner(Life.ALIVE, f"Lease shop/{name}", f"Lease shop/{name} was renewed {age} s ago by shop-operator-7d9f_1")
 
 
 def nobody(what: str = F, who: str = "") -> Owner:
@@ -77,12 +77,24 @@ OWNERS: dict[str, tuple[str, list[str], OwnerFacts, Owner]] = {
     ),
     "a workload scaled to zero": (F, [], facts(workload(available=0, wanted=0)), DOWN),
     "a workload that does not come up": (F, [], facts(workload(available=0, wanted=3)), DOWN),
-    "one of two workloads runs": (F, [], facts(workload(available=0), workload("shop-controller")), Owner(
-        Life.ALIVE, "Deployment shop/shop-controller", "Deployment shop/shop-controller has 1 of 1 replicas available"
-    )),
-    "some of its replicas run": (F, [], facts(workload(available=1, wanted=3)), Owner(
-        Life.ALIVE, "Deployment shop/shop-operator", "Deployment shop/shop-operator has 1 of 3 replicas available"
-    )),
+    "one of two workloads runs": (
+        F,
+        [],
+        facts(workload(available=0), workload("shop-controller")),
+        Owner(
+            Life.ALIVE,
+            "Deployment shop/shop-controller",
+            "Deployment shop/shop-controller has 1 of 1 replicas available",
+        ),
+    ),
+    "some of its replicas run": (
+        F,
+        [],
+        facts(workload(available=1, wanted=3)),
+        Owner(
+            Life.ALIVE, "Deployment shop/shop-operator", "Deployment shop/shop-operator has 1 of 3 replicas available"
+        ),
+    ),
     "a workload of another product runs": (F, [], facts(workload("bank-operator")), nobody()),
     "the application itself is not its operator": (F, [], facts(workload("shop")), nobody()),
     # leases
@@ -122,15 +134,35 @@ OWNERS: dict[str, tuple[str, list[str], OwnerFacts, Owner]] = {
         Owner(Life.GONE, "Lease shop/shop-operator", "Lease shop/shop-operator was last renewed 5 s ago"),
     ),
     "a stale lease and a running workload": (F, [], facts(workload(), lease(age=999.0)), RUNS),
-    "a fresh lease wins over a workload that is down": (F, [], facts(workload(available=0), lease()), renewed("shop-operator")),
+    "a fresh lease wins over a workload that is down": (
+        F,
+        [],
+        facts(workload(available=0), lease()),
+        renewed("shop-operator"),
+    ),
     # generic managers say nothing
-    "kubectl set it": ("cleanup", ["kubectl-client-side-apply"], facts(workload("kubectl-client-side-apply")), nobody("cleanup")),
+    "kubectl set it": (
+        "cleanup",
+        ["kubectl-client-side-apply"],
+        facts(workload("kubectl-client-side-apply")),
+        nobody("cleanup"),
+    ),
     "helm set it": ("cleanup", ["helm"], facts(workload("helm")), nobody("cleanup")),
     "we set it": ("cleanup", ["sunset.kube"], facts(workload("sunset.kube")), nobody("cleanup")),
     "unknown set it": ("cleanup", ["unknown", ""], facts(workload("unknown")), nobody("cleanup")),
     "a manager called manager": ("cleanup", ["manager"], facts(workload("manager")), nobody("cleanup")),
-    "a manager called controller": ("cleanup", ["controller"], facts(workload("x", 1, "controller")), nobody("cleanup")),
-    "a domain that begins with k8s": ("k8s.example.com/x", [], facts(workload("k8s-operator")), nobody("k8s.example.com/x")),
+    "a manager called controller": (
+        "cleanup",
+        ["controller"],
+        facts(workload("x", 1, "controller")),
+        nobody("cleanup"),
+    ),
+    "a domain that begins with k8s": (
+        "k8s.example.com/x",
+        [],
+        facts(workload("k8s-operator")),
+        nobody("k8s.example.com/x"),
+    ),
     "known managers are named": ("cleanup", ["b-op", "a-op", "helm"], facts(), nobody("a-op or b-op", "a-op or b-op")),
     # what could not be read
     "could not look": (
@@ -206,4 +238,9 @@ def test_what_may_not_be_listed_is_remembered_as_unreadable() -> None:
 def test_the_whole_look_takes_four_lists() -> None:
     server = FakeServer()
     fetch_owner_facts(cluster_on(server))
-    assert [asked.path.rpartition("/")[2] for asked in server.asked] == ["deployments", "statefulsets", "daemonsets", "leases"]
+    assert [asked.path.rpartition("/")[2] for asked in server.asked] == [
+        "deployments",
+        "statefulsets",
+        "daemonsets",
+        "leases",
+    ]

@@ -1,0 +1,99 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A run as a page of Markdown, for tickets and change boards. Made from the result alone, so it cannot say more.
+
+Room: evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+_MOST = 50
+
+
+def report(result: Mapping[str, Any], job: str, cluster: str, when: str) -> str:
+    return "\n".join(_lines(result, job, cluster, when)) + "\n"
+
+
+def _lines(result: Mapping[str, Any], job: str, cluster: str, when: str) -> Iterator[str]:
+    yield f"# {job}: {_verdict(result)}"
+    yield ""
+    yield f"- when: {when}"
+    yield f"- cluster: {cluster}"
+    if result.get("source"):
+        yield f"- what: {result['source']}"
+    yield f"- plan: `{result.get('plan_hash', '')}`"
+    if result.get("msg"):
+        yield f"- message: {_cell(result['msg'])}"
+    yield from _table(
+        "Steps",
+        ("step", "objects", "deleted", "finalizers stripped", "kept", "seconds"),
+        (
+            [s["name"], s["total"], s["deleted"], s["released"], s["kept"], s["seconds"]]
+            for s in result.get("steps", ())
+        ),
+    )
+    yield from _table(
+        "Still there",
+        ("object", "deleting for", "held by", "what to do"),
+        ([_name(s), _age(s), _held_by(s), _advice(s)] for s in result.get("survivors", ())),
+    )
+    yield from _table(
+        "Kept on purpose",
+        ("object", "verdict", "reason"),
+        ([_name(k["object"]), k["verdict"], k["reason"]] for k in result.get("kept", ())),
+    )
+    requests = ", ".join(f"{count} {verb}" for verb, count in (result.get("requests") or {}).items() if count)
+    yield ""
+    yield f"Requests to the API server: {requests or 'none'}."
+
+
+def _verdict(result: Mapping[str, Any]) -> str:
+    if result.get("failed"):
+        return "failed"
+    if result.get("plan") is not None:
+        return "plan only (check mode)"
+    return "done" if result.get("changed") else "nothing to do"
+
+
+def _table(title: str, heads: tuple[str, ...], rows: Iterable[list[Any]]) -> Iterator[str]:
+    listed = list(rows)
+    if not listed:
+        return
+    yield ""
+    yield f"## {title}"
+    yield ""
+    yield "| " + " | ".join(heads) + " |"
+    yield "|" + "---|" * len(heads)
+    for row in listed[:_MOST]:
+        yield "| " + " | ".join(_cell(value) for value in row) + " |"
+    if len(listed) > _MOST:
+        yield ""
+        yield f"… and {len(listed) - _MOST} more."
+
+
+def _cell(value: Any) -> str:
+    return " ".join(str(value).split()).replace("|", "\\|")
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    place = f"{row['namespace']}/{row['name']}" if row.get("namespace") else row["name"]
+    return f"{row['kind']} {place}"
+
+
+def _age(row: Mapping[str, Any]) -> str:
+    return "" if row.get("deleting_for") is None else f"{row['deleting_for']} s"
+
+
+def _held_by(row: Mapping[str, Any]) -> str:
+    return "; ".join(
+        ", ".join(str(b[key]) for key in ("finalizer", "text", "reason") if b.get(key)) for b in row["blocked_by"]
+    )
+
+
+def _advice(row: Mapping[str, Any]) -> str:
+    return "; ".join(dict.fromkeys(b["suggestion"] for b in row["blocked_by"] if b.get("suggestion")))

@@ -1,0 +1,91 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whole objects, kept before they go, so that they can be brought back.
+
+Room: teardown. One list a kind and namespace. Fields the API server sets are dropped; what cannot be kept is named:
+Secrets never are, because their content must not lie around in files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..objects import ObjectRef, Resource
+from .plan import Entry, Plan, Step
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+_SET_BY_THE_SERVER = frozenset(
+    {
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    }
+)
+SECRETS = ("", "secrets")
+
+
+@dataclass
+class Keepsake:
+    """The objects of one step, in the order of their deletion."""
+
+    step: str
+    objects: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class Keepsakes:
+    steps: list[Keepsake] = field(default_factory=list)
+    left_out: list[tuple[ObjectRef, str]] = field(default_factory=list)
+
+
+def keep(plan: Plan, clusters: Mapping[str | None, Cluster]) -> Keepsakes:
+    """Read everything the plan deletes."""
+    kept = Keepsakes()
+    for step in plan.steps:
+        if step.going:
+            kept.steps.append(_keep_step(step, clusters[step.rule.context], kept))
+    return kept
+
+
+def _keep_step(step: Step, cluster: Cluster, kept: Keepsakes) -> Keepsake:
+    entries = [entry for entry in step.going if not _left_out(entry, kept)]
+    places = dict.fromkeys((entry.member.resource, entry.member.record.namespace or None) for entry in entries)
+    whole: dict[str, dict[str, Any]] = {}
+    for resource, namespace in places:
+        for item in cluster.list_whole(resource, namespace):
+            whole[item["metadata"]["uid"]] = sanitised(item, resource)
+    keepsake = Keepsake(step.rule.name)
+    for entry in entries:
+        if entry.member.record.uid in whole:
+            keepsake.objects.append(whole[entry.member.record.uid])
+        else:
+            kept.left_out.append((entry.member.ref, "it was gone before it could be read"))
+    return keepsake
+
+
+def _left_out(entry: Entry, kept: Keepsakes) -> bool:
+    if (entry.member.resource.group, entry.member.resource.plural) != SECRETS:
+        return False
+    kept.left_out.append((entry.member.ref, "Secrets are not written to files"))
+    return True
+
+
+def sanitised(item: Mapping[str, Any], resource: Resource) -> dict[str, Any]:
+    """An object as it could be created again: without status and without what the server sets."""
+    metadata = {key: value for key, value in (item.get("metadata") or {}).items() if key not in _SET_BY_THE_SERVER}
+    # Owners will have other uids, and finalizers would hold what nobody has asked to be held.
+    for key in ("ownerReferences", "finalizers"):
+        metadata.pop(key, None)
+    rest = {key: value for key, value in item.items() if key not in ("status", "metadata", "apiVersion", "kind")}
+    return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **rest}

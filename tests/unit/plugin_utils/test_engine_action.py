@@ -1,0 +1,208 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action front: here or on the host, with live lines, warnings and evidence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleError
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, RUN, Job, Report
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Planned
+from ansible_collections.sunset.kube.plugins.plugin_utils import engine_action
+from ansible_collections.sunset.kube.plugins.plugin_utils.engine_action import EngineAction
+from ansible_collections.sunset.kube.tests.unit.fakes import named
+
+
+class Screen:
+    """In place of Ansible's display."""
+
+    lines: list[str]
+    warnings: list[str]
+
+    def __call__(self) -> Screen:
+        return self
+
+    def __init__(self) -> None:
+        self.lines, self.warnings = [], []
+
+    def display(self, text: str) -> None:
+        self.lines.append(text)
+
+    def warning(self, text: str) -> None:
+        self.warnings.append(text)
+
+
+@pytest.fixture(autouse=True)
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    shown = Screen()
+    monkeypatch.setattr(engine_action, "Display", shown)
+    return shown
+
+
+def works(context: Any) -> Report:
+    context.tell(Planned("nothing to do", "abc"))
+    diff = {"before": "a", "after": "b"}
+    return Report({"changed": True}, warnings=["careful"], diff=diff, plan={"plan_hash": "abc"})
+
+
+def action(work: Any = works, **surroundings: Any) -> Any:
+    """An action plugin with only as much of Ansible around it as it looks at."""
+    settings = {
+        "transport": "local",
+        "become": False,
+        "async_val": 0,
+        "diff": False,
+        "check_mode": False,
+        **surroundings,
+    }
+
+    class Action(EngineAction):
+        JOB = Job("job", {**CONNECTION, **RUN}, lambda params: None, work)
+
+    task = SimpleNamespace(
+        async_val=settings["async_val"],
+        diff=settings["diff"],
+        check_mode=settings["check_mode"],
+        args={"host": "http://api.example.com", **settings.get("args", {})},
+        action="sunset.kube.job",
+        collections=[],
+        environment=None,
+    )
+    made = Action.__new__(Action)
+    made._task = task
+    made._connection = SimpleNamespace(transport=settings["transport"])
+    made._play_context = SimpleNamespace(become=settings["become"])
+    return made
+
+
+@pytest.fixture(autouse=True)
+def bare_base(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Ansible's own part of an action: returns this."""
+    base: dict[str, Any] = {}
+    monkeypatch.setattr(ActionBase, "run", lambda self, tmp=None, task_vars=None: dict(base))
+    return base
+
+
+def test_a_local_task_runs_here_with_live_lines_and_warnings(screen: Screen) -> None:
+    assert action().run() == {"changed": True, "warnings": ["careful"]}
+    assert (screen.lines, screen.warnings) == (["  job: plan abc: nothing to do"], ["careful"])
+
+
+HERE: dict[str, tuple[dict[str, Any], bool]] = {
+    "local": ({}, True),
+    "on another host": ({"transport": "ssh"}, False),
+    "as another user": ({"become": True}, False),
+    "in the background": ({"async_val": 60}, False),
+}
+
+
+@pytest.mark.parametrize(("surroundings", "here"), named(HERE))
+def test_the_engine_runs_here_or_its_module_is_sent(
+    surroundings: dict[str, Any], here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[dict[str, Any]] = []
+
+    def execute(self: Any, **how: Any) -> dict[str, Any]:
+        sent.append(how)
+        return {"changed": False, "_warnings": ["from there"]}
+
+    monkeypatch.setattr(ActionBase, "_execute_module", execute)
+    result = action(**surroundings).run(task_vars={"x": 1})
+    background = bool(surroundings.get("async_val"))
+    assert sent == ([] if here else [{"task_vars": {"x": 1}, "wrap_async": background}])
+    assert result["warnings"] == (["careful"] if here else ["from there"])
+
+
+def test_bad_options_fail_before_anything_is_done() -> None:
+    began: list[int] = []
+    with pytest.raises(AnsibleError, match="no_such_option"):
+        action(lambda context: began.append(1), args={"no_such_option": 1}).run()
+    assert began == []
+
+
+@pytest.mark.parametrize("wanted", [True, False], ids=["with --diff", "without"])
+def test_the_diff_is_shown_only_where_it_is_wanted(wanted: bool) -> None:
+    assert ("diff" in action(diff=wanted).run()) is wanted
+
+
+@pytest.mark.parametrize("wanted", [True, False], ids=["with --check", "without"])
+def test_check_mode_is_handed_to_the_job(wanted: bool) -> None:
+    result = action(lambda context: Report({"check": context.check_mode}), check_mode=wanted).run()
+    assert result == {"check": wanted}
+
+
+def test_a_task_that_ansible_skips_is_skipped(bare_base: dict[str, Any]) -> None:
+    bare_base["skipped"] = True
+    assert action(lambda context: 1 / 0).run() == {"skipped": True}
+
+
+# -- evidence ----------------------------------------------------------------------------------------------------------
+
+
+def test_evidence_is_written_here_and_its_folder_named(tmp_path: Path) -> None:
+    result = action(args={"evidence_dir": str(tmp_path)}).run()
+    folder = Path(result["evidence"])
+    assert (folder.parent, folder.name.endswith("Z-job"), "_evidence" in result) == (tmp_path, True, False)
+    assert json.loads((folder / "plan.json").read_text(encoding="utf-8")) == {"plan_hash": "abc"}
+    rows = [json.loads(line) for line in (folder / "timeline.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["event"] for row in rows] == ["planned"]
+
+
+def test_evidence_that_came_from_the_host_is_written_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = {"plan": {"plan_hash": "far"}, "timeline": [{"event": "did"}]}
+    monkeypatch.setattr(ActionBase, "_execute_module", lambda self, **how: {"changed": True, "_evidence": evidence})
+    result = action(transport="ssh", args={"evidence_dir": str(tmp_path)}).run()
+    assert json.loads((Path(result["evidence"]) / "plan.json").read_text(encoding="utf-8")) == {"plan_hash": "far"}
+
+
+def test_no_evidence_is_written_where_none_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "evidence" not in action().run()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_evidence_cannot_be_asked_for_in_the_background(tmp_path: Path) -> None:
+    with pytest.raises(AnsibleError, match="evidence_dir cannot be used with async"):
+        action(async_val=60, args={"evidence_dir": str(tmp_path)}).run()
+
+
+def test_a_directory_that_cannot_be_written_is_told_before_anything_is_done(tmp_path: Path) -> None:
+    # Afterwards would be too late: the task would fail without a word about what it deleted.
+    began: list[int] = []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AnsibleError, match="evidence_dir"):
+        action(
+            lambda context: began.append(1) or Report({}), args={"evidence_dir": str(tmp_path / "file" / "deep")}
+        ).run()
+    assert began == []
+
+
+# -- stopping ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_job_sees_a_stop_sign_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched: list[StopSign] = []
+    monkeypatch.setattr(engine_action, "stop_on_signals", lambda stop: watched.append(stop) or _nothing())
+    seen: list[StopSign] = []
+
+    def work(context: Any) -> Report:
+        seen.append(context.stop)
+        return Report({})
+
+    action(work).run()
+    assert seen == watched
+
+
+class _nothing:
+    def __enter__(self) -> None: ...
+    def __exit__(self, *exception: Any) -> None: ...
