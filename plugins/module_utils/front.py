@@ -10,11 +10,12 @@ Room: the front itself; private to the collection. A module calls `run_module`; 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import signal
 import threading
+import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,7 +67,16 @@ RUN: dict[str, dict[str, Any]] = {
 
 # What a kubeconfig given as a dictionary may hold that nobody should read in a log.
 _SECRET_KEYS = frozenset(
-    {"token", "password", "client-key-data", "client-certificate-data", "id-token", "refresh-token"}
+    {
+        "access-token",
+        "client-certificate-data",
+        "client-key-data",
+        "client-secret",
+        "id-token",
+        "password",
+        "refresh-token",
+        "token",
+    }
 )
 
 
@@ -180,7 +190,7 @@ def _nobody(event: Event) -> None:
     """Nobody watches a module while it runs."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def stop_on_signals(stop: StopSign) -> Iterator[None]:
     """SIGTERM and SIGINT become the wish to stop, as long as the block runs."""
 
@@ -203,11 +213,15 @@ def connection_options(params: dict[str, Any]) -> ConnectionOptions:
 
 def _secrets(params: dict[str, Any]) -> set[str]:
     """Every secret among the connection options, for masking."""
-    found = {params[name] for name in ("api_key", "password") if params.get(name)}
+    found = {str(params[name]) for name in ("api_key", "password") if params.get(name)}
 
     def walk(value: Any) -> None:
         if isinstance(value, dict):
             found.update(str(value[key]) for key in _SECRET_KEYS & value.keys() if value[key])
+            # The environment of a login plugin, where access keys are kept.
+            for variable in value["env"] if isinstance(value.get("env"), list) else ():
+                if isinstance(variable, dict) and variable.get("value"):
+                    found.add(str(variable["value"]))
             for inner in value.values():
                 walk(inner)
         elif isinstance(value, list):
@@ -215,10 +229,12 @@ def _secrets(params: dict[str, Any]) -> set[str]:
                 walk(inner)
 
     walk(params.get("kubeconfig"))
-    return found
+    with contextlib.suppress(ValueError):
+        found.add(urllib.parse.urlsplit(params.get("proxy") or "").password or "")
+    return found - {""}
 
 
 def _clean(text: str, params: dict[str, Any]) -> str:
-    for secret in _secrets(params):
+    for secret in sorted(_secrets(params), key=len, reverse=True):  # the longest first: one may be within another
         text = text.replace(secret, "********")
     return text

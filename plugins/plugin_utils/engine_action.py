@@ -38,16 +38,28 @@ class EngineAction(ActionBase):
         if base.get("skipped"):
             return base
         _checked, params = self.validate_argument_spec(argument_spec=self.JOB.arguments, **self.JOB.rules)
-        if self._task.async_val and params.get("evidence_dir"):
-            raise AnsibleActionFail(
-                "evidence_dir cannot be used with async: the result of a background task passes us by"
-            )
+        folder = self._evidence_folder(params)
         result = self._run_here(params) if self._runs_here() else self._run_there(task_vars)
         self._warn(result)
-        self._write_evidence(result, params)
+        if folder is not None:
+            self._write_evidence(folder, result)
         if not self._task.diff:
             result.pop("diff", None)
         return {**base, **result}
+
+    def _evidence_folder(self, params: dict[str, Any]) -> EvidenceFolder | None:
+        """Made before anything is done: a directory that cannot be written must not be found out afterwards."""
+        directory = params.get("evidence_dir")
+        if not directory:
+            return None
+        if self._task.async_val:
+            raise AnsibleActionFail(
+                "evidence_dir cannot be used with async: the result of a background task passes us by"
+            )
+        try:
+            return EvidenceFolder(directory, self.JOB.name, time.time())
+        except OSError as problem:
+            raise AnsibleActionFail(f"cannot write to evidence_dir: {problem}") from problem
 
     def _runs_here(self) -> bool:
         """Local, as ourselves and in the foreground: no reason to start another Python."""
@@ -71,17 +83,15 @@ class EngineAction(ActionBase):
             Display().warning(text)
             result.setdefault("warnings", []).append(text)
 
-    def _write_evidence(self, result: dict[str, Any], params: dict[str, Any]) -> None:
+    def _write_evidence(self, folder: EvidenceFolder, result: dict[str, Any]) -> None:
         evidence = result.pop("_evidence", None)
-        directory = params.get("evidence_dir")
-        if not evidence or not directory:
+        if not evidence:
+            folder.remove_if_empty()  # the job never began
             return
-        now = time.time()
-        folder = EvidenceFolder(directory, self.JOB.name, now)
         folder.write_plan(evidence["plan"])
         folder.write_timeline(evidence["timeline"])
         if evidence["undo"]:
             folder.write_undo(evidence["undo"]["steps"], evidence["undo"]["left_out"])
-        when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+        when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
         folder.write_report(report(result, f"sunset.kube.{self.JOB.name}", evidence["cluster"], when))
         result["evidence"] = folder.path

@@ -279,7 +279,7 @@ def test_another_context_is_another_cluster_made_once_and_closed(
 ) -> None:
     contexts = [{"name": name, "context": {"cluster": name}} for name in ("lab", "live")]
     clusters = [{"name": name, "cluster": {"server": f"http://{name}.example.com"}} for name in ("lab", "live")]
-    kubeconfig = {"contexts": contexts, "clusters": clusters, "current-context": "lab"}
+    two = {"contexts": contexts, "clusters": clusters, "current-context": "lab"}
     closed: list[str] = []
     monkeypatch.setattr(front.Cluster, "close", lambda self: closed.append(self.endpoint.host))
 
@@ -287,7 +287,7 @@ def test_another_context_is_another_cluster_made_once_and_closed(
         other = context.other_cluster("live")
         return Report({"same": other is context.other_cluster("live"), "host": other.endpoint.host})
 
-    result = performed(work, kubeconfig=kubeconfig, host=None)
+    result = performed(work, kubeconfig=two, host=None)
     assert result == {"same": True, "host": "live.example.com"}
     assert closed == ["lab.example.com", "live.example.com"]
 
@@ -327,22 +327,34 @@ def test_evidence_is_kept_of_a_job_that_fails_too() -> None:
 
 # -- secrets -----------------------------------------------------------------------------------------------------------
 
-SECRETS: dict[str, tuple[dict[str, Any], str]] = {
-    "a token": ({"api_key": "s3cret-token"}, "s3cret-token"),
-    "a password": ({"username": "u", "password": "s3cret-pass"}, "s3cret-pass"),
-    "the password of a proxy": ({"proxy": "http://me:s3cret-pass@proxy:3128"}, "s3cret-pass"),
+
+def kubeconfig(*users: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "current-context": "lab",
+        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "u0"}}],
+        "clusters": [{"name": "lab", "cluster": {"server": "http://api.example.com"}}],
+        "users": [{"name": f"u{number}", "user": user} for number, user in enumerate(users)],
+    }
+
+
+# Every place of a user in a kubeconfig where something stands that nobody should read.
+HIDING_PLACES: dict[str, dict[str, Any]] = {
+    "token": {"token": "s3cret"},
+    "password": {"password": "s3cret"},
+    "client-key-data": {"client-key-data": "s3cret"},
+    "id-token": {"auth-provider": {"config": {"id-token": "s3cret"}}},
+    "access-token": {"auth-provider": {"config": {"access-token": "s3cret"}}},
+    "refresh-token": {"auth-provider": {"config": {"refresh-token": "s3cret"}}},
+    "client-secret": {"auth-provider": {"config": {"client-secret": "s3cret"}}},
+    "a variable of a plugin": {"exec": {"command": "x", "env": [{"name": "PASSWORD", "value": "s3cret"}]}},
+}
+SECRETS: dict[str, dict[str, Any]] = {
+    "api_key": {"api_key": "s3cret"},
+    "password": {"username": "u", "password": "s3cret"},
+    "the password of a proxy": {"proxy": "http://me:s3cret@proxy.example.com:3128"},
     **{
-        f"{key} in a kubeconfig": ({"kubeconfig": {"users": [{"name": "u", "user": user}]}}, "s3cret")
-        for key, user in {
-            "token": {"token": "s3cret"},
-            "password": {"password": "s3cret"},
-            "key": {"client-key-data": "s3cret"},
-            "id-token": {"auth-provider": {"config": {"id-token": "s3cret"}}},
-            "access-token": {"auth-provider": {"config": {"access-token": "s3cret"}}},
-            "refresh-token": {"auth-provider": {"config": {"refresh-token": "s3cret"}}},
-            "client-secret": {"auth-provider": {"config": {"client-secret": "s3cret"}}},
-            "variable of a plugin": {"exec": {"command": "x", "env": [{"name": "PASSWORD", "value": "s3cret"}]}},
-        }.items()
+        f"{place} in a kubeconfig": {"host": None, "kubeconfig": kubeconfig({"token": "other"}, user)}
+        for place, user in HIDING_PLACES.items()
     },
 }
 
@@ -352,23 +364,15 @@ def leaky(secret: str) -> Any:
     return lambda context: Report({"changed": False}, failure=Refused(text), warnings=[text])
 
 
-@pytest.mark.parametrize(("params", "secret"), named(SECRETS))
-def test_secrets_never_show_in_messages_and_warnings(
-    params: dict[str, Any], secret: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(front, "Cluster", lambda *args: FakeCluster())
-    result = performed(leaky(secret), **params)
+@pytest.mark.parametrize("params", named(SECRETS))
+def test_secrets_never_show_in_messages_and_warnings(params: dict[str, Any]) -> None:
+    result = performed(leaky("s3cret"), **params)
     assert (result["msg"], result["_warnings"]) == ("before ******** after.", ["before ******** after"])
 
 
-class FakeCluster:
-    def close(self) -> None: ...
-
-
-def test_a_secret_within_another_leaves_nothing_of_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front, "Cluster", lambda *args: FakeCluster())
-    users = [{"user": {"token": "abcdefghij"[:length]}} for length in range(3, 11)]
-    result = performed(leaky("abcdefghij"), kubeconfig={"users": users})
+def test_a_secret_within_another_leaves_nothing_of_either() -> None:
+    users = [{"token": "abcdefghij"[:length]} for length in range(3, 11)]
+    result = performed(leaky("abcdefghij"), host=None, kubeconfig=kubeconfig(*users))
     assert result["msg"] == "before ******** after."
 
 
@@ -418,14 +422,9 @@ def test_a_module_hands_check_mode_to_its_job(wanted: bool, capsys: Any) -> None
 
 
 def test_a_module_never_prints_the_secrets_of_a_kubeconfig(capsys: Any) -> None:
-    kubeconfig = {
-        "current-context": "lab",
-        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "u"}}],
-        "clusters": [{"name": "lab", "cluster": {"server": "http://h"}}],
-        "users": [{"name": "u", "user": {"token": "s3cret-token", "password": "s3cret-pass"}}],
-    }
+    given = kubeconfig({"token": "s3cret-token", "password": "s3cret-pass"})
     _code, result, printed = module_result(
-        lambda context: Report({"changed": False, "odd": "s3cret-token"}), capsys, kubeconfig=kubeconfig
+        lambda context: Report({"changed": False, "odd": "s3cret-token"}), capsys, kubeconfig=given
     )
     assert "s3cret" not in printed
     assert result["odd"] == "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"

@@ -10,6 +10,7 @@ the controller.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import itertools
@@ -39,6 +40,10 @@ class EvidenceFolder:
         moment = datetime.datetime.fromtimestamp(at, tz=datetime.timezone.utc)
         base = os.path.join(os.path.expanduser(directory), f"{moment:%Y%m%dT%H%M%S.%f}Z-{job}")
         self.path = _made(base)
+
+    def remove_if_empty(self) -> None:
+        with contextlib.suppress(OSError):
+            os.rmdir(self.path)
 
     def write_plan(self, plan: dict[str, Any]) -> None:
         with self._private("plan.json") as stream:

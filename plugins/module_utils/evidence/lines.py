@@ -14,7 +14,6 @@ from collections.abc import Callable
 from ..clock import Clock
 from ..teardown.events import Did, Event, Planned, Progress, StepEnded
 
-
 _REMINDER = 15.0
 
 

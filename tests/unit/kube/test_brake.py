@@ -92,30 +92,30 @@ def test_a_longer_pause_counts_only_for_what_it_adds() -> None:
     assert (clock.now(), brake.throttled_seconds) == (1007.0, 7.0)
 
 
-def test_each_calm_round_lets_one_more_in_until_all_may_send_again() -> None:
+def test_the_places_come_back_slowly_one_by_one_until_all_may_send_again() -> None:
     clock = ImpatientClock()
     brake = Brake(clock, 4, StopSign())
     brake.complain(1.0)
     clock.advance(1.0)
     seen = [places(brake)]
-    for round_of in (1, 1, 2, 1, 100):
-        calm_requests(brake, round_of)
+    for calm in (39, 1, 59, 1, 1000):
+        calm_requests(brake, calm)
         seen.append(places(brake))
-    # Two calm requests for the third place, three for the fourth.
+    # Twenty calm requests for each place there is.
     assert seen == [2, 2, 3, 3, 4, 4]
 
 
-def test_a_complaint_starts_the_calm_round_anew() -> None:
+def test_a_complaint_starts_the_calm_time_anew() -> None:
     clock = ImpatientClock()
     brake = Brake(clock, 4, StopSign())
     brake.complain(1.0)
     clock.advance(1.0)
-    calm_requests(brake, 1)
-    brake.complain(1.0)
-    clock.advance(1.0)
-    brake._allowed = 2  # as before, so that only the count of calm requests differs
-    calm_requests(brake, 1)
+    calm_requests(brake, 39)
+    brake.complain(0.0)  # nothing to wait for, and nothing halved: only the count begins again
+    calm_requests(brake, 39)
     assert places(brake) == 2
+    calm_requests(brake, 1)
+    assert places(brake) == 3
 
 
 class NotifiedClock(FakeClock):

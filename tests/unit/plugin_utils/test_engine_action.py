@@ -159,10 +159,23 @@ def test_evidence_is_written_here_and_its_folder_named(tmp_path: Path) -> None:
 
 
 def test_evidence_that_came_from_the_host_is_written_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    evidence = {"plan": {"plan_hash": "far"}, "timeline": [{"event": "did"}]}
+    undo = {"steps": [{"step": "first", "objects": [{"kind": "Domain"}]}], "left_out": []}
+    evidence = {"plan": {"plan_hash": "far"}, "timeline": [{"event": "did"}], "undo": undo, "cluster": "far away"}
     monkeypatch.setattr(ActionBase, "_execute_module", lambda self, **how: {"changed": True, "_evidence": evidence})
     result = action(transport="ssh", args={"evidence_dir": str(tmp_path)}).run()
-    assert json.loads((Path(result["evidence"]) / "plan.json").read_text(encoding="utf-8")) == {"plan_hash": "far"}
+    folder = Path(result["evidence"])
+    assert json.loads((folder / "plan.json").read_text(encoding="utf-8")) == {"plan_hash": "far"}
+    assert sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()) == [
+        "plan.json",
+        "report.md",
+        "timeline.jsonl",
+        "undo/01-first.json",
+    ]
+
+
+def test_a_job_that_never_began_leaves_no_folder(tmp_path: Path) -> None:
+    result = action(args={"evidence_dir": str(tmp_path), "client_cert": "/x"}).run()
+    assert (result["failed"], "evidence" in result, list(tmp_path.iterdir())) == (True, False, [])
 
 
 def test_no_evidence_is_written_where_none_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

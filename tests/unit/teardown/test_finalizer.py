@@ -113,9 +113,9 @@ def test_everything_is_told_in_order() -> None:
     [release] = outcome.plan.releases
     assert told == [
         Looked("Domain", 2, "namespace shop"),
-        Planned(f"remove {F} from 1; 1 stay", outcome.plan.hash),
+        Planned(f"remove {F} from 1 (of 2 looked at); 1 stay", outcome.plan.hash),
         Did("remove finalizer", release.ref, "gone", F, str(server._version), False),
-        Progress("removing finalizers", 1, 1, 600.0),
+        Progress("removing finalizers", 1, 1, 600.0, word="done"),
     ]
 
 
