@@ -128,7 +128,7 @@ options:
             type: str
             required: true
       namespace:
-        description: Everything in a namespace. The Namespace itself only when a step names it, or by
-          O(delete_namespace).
+        description: Everything in a namespace. For M(sunset.kube.ranked_delete), the Namespace itself only when a
+          step names it, or by C(delete_namespace).
         type: str
 """

@@ -12,10 +12,11 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.bystanders import Patience
 from benchmarks.contenders import DELETE, FINALIZE
 from benchmarks.ground import fresh_ground
 from benchmarks.kinds import KINDS
-from benchmarks.measuring import be_patient, say
+from benchmarks.measuring import say
 from benchmarks.memory import plan_memory
 from benchmarks.races import run_scenario
 from benchmarks.report import Results, markdown
@@ -29,7 +30,6 @@ SCENARIOS = (DELETE, FINALIZE, TRANSPORT, MEMORY)
 
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
-    be_patient(options.patience)
     began = time.monotonic()
     say("about a quarter of an hour on two processors that have nothing else to do" if _is_whole(options) else "a part")
     text = markdown(_measured(options))
@@ -45,15 +45,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _measured(options: argparse.Namespace) -> Results:
     results = Results("")
+    patience = Patience(options.patience)
     for action in (DELETE, FINALIZE):
         for name in options.kind:
             if action in options.scenario:
-                with fresh_ground() as ground:
+                with fresh_ground(patience) as ground:
                     results.machine = _machine(ground.server_version)
                     results.scenarios.append(run_scenario(ground, KINDS[name], action, options.sizes, options.rounds))
     for part in (TRANSPORT, MEMORY):
         if part in options.scenario:
-            with fresh_ground() as ground:
+            with fresh_ground(patience) as ground:
                 results.machine = _machine(ground.server_version)
                 if part == TRANSPORT:
                     results.transports = compare_transports(ground, options.rounds)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
+_LONGEST_WAIT = 60.0
 
 
 class Bystanders:
@@ -30,15 +31,22 @@ class Bystanders:
         return min(1.0, max(0.0, others / possible))
 
 
-def wait_for_calm(share: float, patience: float) -> float:
-    """Return when the machine is calm for a moment, or when the patience is over. Tells how long that took."""
-    began = time.monotonic()
-    while time.monotonic() - began < patience:
-        moment = Bystanders(())
-        time.sleep(1.0)
-        if moment.share(0.0) <= share:
-            break
-    return time.monotonic() - began
+class Patience:
+    """The seconds a whole run may spend waiting for others to finish."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    def wait_for_calm(self, share: float) -> None:
+        """Return when others use no more than this share of the machine, or after a minute, or when all is spent."""
+        began = time.monotonic()
+        most = min(self._left, _LONGEST_WAIT)
+        while time.monotonic() - began < most:
+            moment = Bystanders(())
+            time.sleep(1.0)
+            if moment.share(0.0) <= share:
+                break
+        self._left -= time.monotonic() - began
 
 
 def _busy_seconds() -> float:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.bystanders import Patience
 from benchmarks.kinds import WIDGET_DEFINITION
 from lab.controlplane import ControlPlane
 from lab.grants import grant
@@ -25,10 +26,11 @@ class Ground:
     plane: ControlPlane
     user: User  # not in system:masters: those bypass API priority and fairness, and no task runs like that
     server_version: str
+    patience: Patience
 
 
 @contextlib.contextmanager
-def fresh_ground() -> Iterator[Ground]:
+def fresh_ground(patience: Patience) -> Iterator[Ground]:
     """A new control plane, without controllers: nobody else shall write or watch while we measure."""
     with (
         tempfile.TemporaryDirectory(prefix="sunset-kube-bench-") as directory,
@@ -38,4 +40,4 @@ def fresh_ground() -> Iterator[Ground]:
         grant(plane.api, user, [_EVERYTHING])
         plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         plane.api.apply_crd(WIDGET_DEFINITION)
-        yield Ground(plane, user, plane.api.get("/version")[1]["gitVersion"])
+        yield Ground(plane, user, plane.api.get("/version")[1]["gitVersion"], patience)

@@ -9,13 +9,12 @@ import sys
 from dataclasses import dataclass
 
 from benchmarks import children, seeding
-from benchmarks.bystanders import Bystanders, wait_for_calm
+from benchmarks.bystanders import Bystanders
 from benchmarks.contenders import FINALIZE, Contender, Job
 from benchmarks.ground import NAMESPACE, Ground
 
 CROWDED = 0.10  # more of the machine than this used by others: measure again
 _AGAIN = 2
-_patience = [300.0]  # seconds that may be spent waiting for others to finish, in the whole run
 
 
 @dataclass(frozen=True)
@@ -43,13 +42,9 @@ def measure(ground: Ground, contender: Contender, job: Job) -> Measurement:
     """Measure; once or twice more when the machine was busy with something else. The calmest one counts."""
     found = [_once(ground, contender, job)]
     while found[-1].others > CROWDED and len(found) <= _AGAIN:
-        _patience[0] -= wait_for_calm(CROWDED, min(_patience[0], 60.0))
+        ground.patience.wait_for_calm(CROWDED)
         found.append(_once(ground, contender, job))
     return min(found, key=lambda measurement: measurement.others)
-
-
-def be_patient(seconds: float) -> None:
-    _patience[0] = seconds
 
 
 def _once(ground: Ground, contender: Contender, job: Job) -> Measurement:

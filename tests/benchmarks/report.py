@@ -68,6 +68,8 @@ To repeat a part: `make bench ARGS="--sizes 1000 4000 --rounds 3 --scenario dele
 
 
 def _crowd(crowded: int, total: int) -> str:
+    if not total:
+        return ""
     if not crowded:
         return f"Nothing else used more than {CROWDED:.0%} of the machine during any of the {total} measurements."
     return (

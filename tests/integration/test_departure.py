@@ -83,7 +83,12 @@ def held(stage: Stage) -> list[Body]:
 @pytest.fixture
 def release(stage: Stage, held: list[Body]) -> Callable[[], None]:
     """What their controller does, at last."""
-    return lambda: [stage.release(thing) for thing in held] and None
+
+    def release_all() -> None:
+        for thing in held:
+            stage.release(thing)
+
+    return release_all
 
 
 def listing_of(cluster: Cluster, stage: Stage) -> list[Listing]:

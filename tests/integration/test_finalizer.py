@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
-from ansible_collections.sunset.kube.plugins.module_utils.kube import transport
 from ansible_collections.sunset.kube.plugins.module_utils.objects import parse_time
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Planned
 from integration.running import PlayRun, Result, run_job, run_module, run_playbook, warnings_of
 from integration.stage import (
     CLEANUP,
@@ -37,6 +37,7 @@ from integration.stage import (
 )
 from lab.audit import AuditTrail
 from lab.controlplane import ControlPlane
+from lab.faults import FaultProxy
 from lab.fixtures import AsUser
 from lab.grants import grant
 from lab.users import User
@@ -176,7 +177,7 @@ def test_the_grace_counts_by_the_servers_clock_not_by_ours(
 ) -> None:
     [young] = stage.hang(widget("young", stage.namespace, CLEANUP))
     tomorrow = time.time() + 86400
-    monkeypatch.setattr(transport.time, "time", lambda: tomorrow)
+    monkeypatch.setattr(time, "time", lambda: tomorrow)
     result = succeeded(free(grace=3600))
     assert stage.look(young) == young
     assert names(result["kept"]) == ["young"]
@@ -519,6 +520,27 @@ def test_check_mode_predicts_the_change_and_leaves_everything_as_it_is(free: Any
 def test_check_mode_predicts_no_change_where_there_is_none(free: Any, stage: Stage) -> None:
     stage.put(widget("live", stage.namespace, CLEANUP))
     assert succeeded(free(check_mode=True))["changed"] is False
+
+
+def test_out_of_time_is_a_failure_that_says_how_far_it_came_and_the_next_run_goes_on(
+    free: Any, stage: Stage, faults: FaultProxy
+) -> None:
+    stage.hang(*(widget(f"w{n:02}", stage.namespace, CLEANUP) for n in range(12)))
+    kubeconfig = faults.kubeconfig()
+
+    def slow_down(event: Any) -> None:
+        if isinstance(event, Planned):
+            faults.latency = 0.3
+
+    params = {"kind": "Widget", "finalizers": [CLEANUP], "namespace": stage.namespace, "parallel": 1, "timeout": 2}
+    result = run_job(JOB, params, kubeconfig, on_event=slow_down)
+    done = 12 - len(stage.api.get(f"/apis/{GROUP}/v1/namespaces/{stage.namespace}/widgets")[1]["items"])
+    assert result["failed"]
+    assert "out of time" in result["msg"]
+    assert f"{done} of 12 objects" in result["msg"]
+    assert 0 < done < 12
+    assert (result["changed"], result["counts"]["gone"]) == (True, done)
+    assert succeeded(free())["counts"]["gone"] == 12 - done
 
 
 # -- refusals of the server ------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ def report(result: Mapping[str, Any], job: str, cluster: str, when: str) -> str:
 
 
 def _lines(result: Mapping[str, Any], job: str, cluster: str, when: str) -> Iterator[str]:
+    cut = result.get("truncated") or {}
     yield f"# {job}: {_verdict(result)}"
     yield ""
     yield f"- when: {when}"
@@ -41,11 +42,13 @@ def _lines(result: Mapping[str, Any], job: str, cluster: str, when: str) -> Iter
         "Still there",
         ("object", "deleting for", "held by", "what to do"),
         ([_name(s), _age(s), _held_by(s), _advice(s)] for s in result.get("survivors", ())),
+        cut.get("survivors"),
     )
     yield from _table(
         "Kept on purpose",
         ("object", "verdict", "reason"),
         ([_name(k["object"]), k["verdict"], k["reason"]] for k in result.get("kept", ())),
+        cut.get("kept"),
     )
     requests = ", ".join(f"{count} {verb}" for verb, count in (result.get("requests") or {}).items() if count)
     yield ""
@@ -60,8 +63,11 @@ def _verdict(result: Mapping[str, Any]) -> str:
     return "done" if result.get("changed") else "nothing to do"
 
 
-def _table(title: str, heads: tuple[str, ...], rows: Iterable[list[Any]]) -> Iterator[str]:
+def _table(title: str, heads: tuple[str, ...], rows: Iterable[list[Any]], total: int | None = None) -> Iterator[str]:
+    """`total` is how many there really are, where the result itself was cut."""
     listed = list(rows)
+    shown = listed[:_MOST]
+    missing = (total or len(listed)) - len(shown)
     if not listed:
         return
     yield ""
@@ -69,11 +75,11 @@ def _table(title: str, heads: tuple[str, ...], rows: Iterable[list[Any]]) -> Ite
     yield ""
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
-    for row in listed[:_MOST]:
+    for row in shown:
         yield "| " + " | ".join(_cell(value) for value in row) + " |"
-    if len(listed) > _MOST:
+    if missing:
         yield ""
-        yield f"… and {len(listed) - _MOST} more."
+        yield f"… and {missing} more."
 
 
 def _cell(value: Any) -> str:

@@ -4,8 +4,8 @@
 
 """One brake for all workers: an overloaded API server is heard by everybody, not only by whom it told.
 
-Room: kube. A 429 or 503 with Retry-After pauses every worker and halves how many may send at once; each calm round
-lets one more in again. Nothing is limited before the server complains.
+Room: kube. A 429 or 503 with Retry-After pauses every worker and halves how many may send at once; twenty calm
+rounds let one more in again. Nothing is limited before the server complains.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import threading
 
 from ..clock import Clock, StopSign
 
+# Each complaint costs everybody a second: go back up slowly.
+_CALM_ROUNDS = 20
+
 
 class Brake:
     def __init__(self, clock: Clock, most: int, stop: StopSign) -> None:
@@ -21,7 +24,6 @@ class Brake:
         self._stop = stop
         self._most = most
         self._allowed = most
-        self._ceiling = most  # how many were known to be too many, halved
         self._sending = 0
         self._calm = 0
         self._paused_until = 0.0
@@ -47,9 +49,7 @@ class Brake:
             self._sending -= 1
             if self._allowed < self._most:
                 self._calm += 1
-                # Up to where it went well before, one more each round; beyond that much more slowly.
-                rounds = 1 if self._allowed < self._ceiling else 20
-                if self._calm >= self._allowed * rounds:
+                if self._calm >= self._allowed * _CALM_ROUNDS:
                     self._calm = 0
                     self._allowed += 1
             self._free.notify_all()
@@ -63,6 +63,6 @@ class Brake:
                 # Workers told in the same moment share one pause; only its growth counts.
                 self.throttled_seconds += until - max(now, self._paused_until)
                 if now >= self._paused_until:
-                    self._allowed = self._ceiling = max(1, self._allowed // 2)
+                    self._allowed = max(1, self._allowed // 2)
                 self._paused_until = until
             self._calm = 0

@@ -26,6 +26,7 @@ from .workers import Workers
 
 Item = TypeVar("Item")
 DEFINITIONS = Resource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
+VERBS = ("list", "watch", "get", "delete", "patch", "post", "put")
 NAMESPACES = Resource("", "v1", "Namespace", "namespaces", False, verbs=frozenset({"list", "watch", "get", "delete"}))
 
 
@@ -47,15 +48,16 @@ class Cluster:
         """Kinds come and go with their definitions; ask again after one went."""
         self._catalogue = None
 
-    def resolve(self, name: str, api_version: str | None = None) -> tuple[Resource | None, str]:
+    def resolve(
+        self, name: str, api_version: str | None = None, *, by_hand: bool = True
+    ) -> tuple[Resource | None, str]:
         """The kind somebody means, and a warning. None: not installed. See `naming.must_resolve`."""
-        return naming.must_resolve(self.catalogue, name, api_version)
+        return naming.must_resolve(self.catalogue, name, api_version, by_hand=by_hand)
 
     def is_installed(self, resource: Resource) -> bool:
         """Whether a kind is there at this moment. Raises when that cannot be seen."""
         self.forget_catalogue()
-        found, _warning = self.resolve(resource.plural, f"{resource.group}/")
-        return found is not None
+        return naming.is_installed(self.catalogue, resource)
 
     def deletable_kinds(self) -> builtins.list[Resource]:
         """Every kind that can be listed and deleted. A group that cannot be seen is an error: it may hold some."""
@@ -182,7 +184,7 @@ class Cluster:
 
     def requests(self) -> dict[str, Any]:
         """What was sent, by verb; part of every result."""
-        counted = {verb: self._transport.requests[verb] for verb in ("list", "watch", "get", "delete", "patch", "post")}
+        counted = {verb: self._transport.requests[verb] for verb in VERBS}
         return {**counted, "throttled_seconds": round(self._transport.brake.throttled_seconds, 3)}
 
     def close(self) -> None:

@@ -69,7 +69,8 @@ class _Found:
     origin: str = ""
 
 
-def load_endpoint(options: ConnectionOptions, environ: Mapping[str, str] = os.environ) -> Endpoint:
+def load_endpoint(options: ConnectionOptions, environ: Mapping[str, str] | None = None) -> Endpoint:
+    environ = os.environ if environ is None else environ
     _check_together(options)
     with _private_directory() as directory:
         found = _from_sources(options, environ, directory)

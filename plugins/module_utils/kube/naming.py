@@ -32,26 +32,28 @@ def _looks_like_version(text: str) -> bool:
     return len(text) >= 2 and text[0] == "v" and text[1].isdigit() and "." not in text
 
 
-def resolve(catalogue: Catalogue, name: str, api_version: str | None = None) -> Finding:
-    """The finding for a name. Raises `BadOption` for a near miss or an ambiguous name."""
+def resolve(catalogue: Catalogue, name: str, api_version: str | None = None, *, by_hand: bool = True) -> Finding:
+    """The finding for a name. Raises `BadOption` for an ambiguous name and, if written `by_hand`, for a near miss."""
     group, version = split_api_version(api_version)
     if group is None:
         group, version, name = _split_qualified(catalogue, name)
     if group is None:
-        return _resolve_anywhere(catalogue, name)
+        return _resolve_anywhere(catalogue, name, by_hand)
     wanted = name.lower().removesuffix(f".{group}")
     finding = catalogue.find(group, lambda resource: wanted in _names(resource), version)
-    if finding.availability is Availability.NOT_INSTALLED:
+    if by_hand and finding.availability is Availability.NOT_INSTALLED:
         _complain_about_near_miss(catalogue, name, group)
     return finding
 
 
-def must_resolve(catalogue: Catalogue, name: str, api_version: str | None = None) -> tuple[Resource | None, str]:
+def must_resolve(
+    catalogue: Catalogue, name: str, api_version: str | None = None, *, by_hand: bool = True
+) -> tuple[Resource | None, str]:
     """The served resource and a warning, if any. None means: not installed, so there is nothing of that kind.
 
     Raises `CannotLook` when that cannot be known.
     """
-    finding = resolve(catalogue, name, api_version)
+    finding = resolve(catalogue, name, api_version, by_hand=by_hand)
     asked = f"{name} ({api_version})" if api_version else name
     if finding.availability is Availability.SERVED:
         return finding.resource, ""
@@ -69,7 +71,15 @@ def must_resolve(catalogue: Catalogue, name: str, api_version: str | None = None
     )
 
 
-def _resolve_anywhere(catalogue: Catalogue, name: str) -> Finding:
+def is_installed(catalogue: Catalogue, resource: Resource) -> bool:
+    """Whether a kind is there. Raises when that cannot be seen."""
+    finding = catalogue.find(resource.group, lambda other: other.plural == resource.plural)
+    if finding.availability in (Availability.UNAVAILABLE, Availability.FORBIDDEN):
+        raise CannotLook(f"cannot see whether {resource.qualified} is installed", why=finding.why)
+    return finding.availability is not Availability.NOT_INSTALLED
+
+
+def _resolve_anywhere(catalogue: Catalogue, name: str, by_hand: bool) -> Finding:
     fitting = [resource for resource in catalogue.resources() if name.lower() in _names(resource)]
     if fitting:
         best = min(_closeness(resource, name) for resource in fitting)
@@ -86,7 +96,8 @@ def _resolve_anywhere(catalogue: Catalogue, name: str) -> Finding:
         why = "; ".join(f"{version.name}: {version.blind}" for version in blind)
         forbidden = any(version.forbidden for version in blind)
         return Finding(Availability.FORBIDDEN if forbidden else Availability.UNAVAILABLE, why=why)
-    _complain_about_near_miss(catalogue, name, None)
+    if by_hand:
+        _complain_about_near_miss(catalogue, name, None)
     return Finding(Availability.NOT_INSTALLED, why="the server has no such kind in any group")
 
 

@@ -71,7 +71,7 @@ class ProxiedWire:
         for name, value in (*self._greeting, *headers.items()):
             sent.add(name, value)
         try:
-            return self._manager.urlopen(
+            return self._manager.request(
                 method,
                 self._endpoint.url + target,
                 body=body or None,

@@ -67,13 +67,17 @@ class Connection(Protocol):
 
     @property
     def is_open(self) -> bool: ...
+
     def exchange(
         self, method: str, target: str, headers: dict[str, str], body: bytes, timeout: float
     ) -> tuple[int, dict[str, str], bytes]: ...
+
     def open_stream(
         self, target: str, headers: dict[str, str], timeout: float, quiet: float, on_quiet: Callable[[], None]
     ) -> tuple[int, Iterator[bytes]]: ...
+
     def cut(self) -> None: ...
+
     def close(self) -> None: ...
 
 

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..objects import Record, record_of
-from ..problems import Problem
+from ..problems import CannotLook, Problem
 from .answers import ApiError
-from .discovery import Availability, discover
+from .discovery import discover
 from .lists import Listing, Scope, list_metadata
+from .naming import is_installed
 from .transport import OpenStream, Request, Transport
 from .wire import QuietStream
 
@@ -38,7 +39,9 @@ class Listener(Protocol):
     """Called from the watching thread."""
 
     def changed(self, scope: Scope, record: Record) -> None: ...
+
     def vanished(self, scope: Scope, record: Record) -> None: ...
+
     def listed(self, listing: Listing) -> None:
         """Everything there is now: whatever the listener knows besides is gone."""
 
@@ -205,9 +208,10 @@ class Following:
 
     def _kind_is_gone(self) -> bool:
         """A 404 for a whole kind is "nothing there" only when the kind itself is no longer installed."""
-        resource = self._scope.resource
-        finding = discover(self._transport).find(resource.group, lambda other: other.plural == resource.plural)
-        if finding.availability is not Availability.NOT_INSTALLED:
+        try:
+            if is_installed(discover(self._transport), self._scope.resource):
+                return False
+        except CannotLook:
             return False
         self._can_watch = False
         return True

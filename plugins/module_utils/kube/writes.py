@@ -175,7 +175,7 @@ def json_patch(
     if answer.ok:
         return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
     if answer.status == 404:
-        return Written(Effect.GONE)
+        return _gone(record, by_us=answer.unheard)
     return Written(Effect.REFUSED, record, error_from(answer, "cannot patch", f"{resource.kind} {record.place}"))
 
 
@@ -189,7 +189,7 @@ def merge_patch(
     if answer.ok:
         return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
     if answer.status == 404:
-        return Written(Effect.GONE)
+        return _gone(record, by_us=answer.unheard)
     return Written(Effect.REFUSED, record, error_from(answer, "cannot patch", f"{resource.kind} {record.place}"))
 
 

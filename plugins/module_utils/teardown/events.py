@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ..objects import ObjectRef
 
@@ -83,5 +84,5 @@ class Warned:
     text: str
 
 
-Event = Looked | Planned | StepBegan | Did | Progress | StepEnded | Warned
+Event: TypeAlias = Looked | Planned | StepBegan | Did | Progress | StepEnded | Warned
 Tell = Callable[[Event], None]

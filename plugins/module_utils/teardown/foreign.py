@@ -75,7 +75,7 @@ def refuse(foreign: Sequence[Foreign]) -> None:
 
 def _instances(definition: Member, looker: Looker, going: set[str]) -> list[ObjectRef]:
     plural, _dot, group = definition.record.name.partition(".")
-    resource = looker.resolve(plural, f"{group}/")
+    resource = looker.resolve(plural, f"{group}/", by_hand=False)
     if resource is None:
         return []  # not served any more: the API server is already taking it apart
     return [ref_to(resource, record) for record in looker.everything(resource) if record.uid not in going]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ..objects import Resource
 from .guards import CRD
@@ -20,7 +21,7 @@ from .members.looking import Member
 from .steps import Narrowing, Standard, StepRule, TypeRule
 
 # The task's types, by their path in the options, with what they resolve to. None: not installed, so an empty set.
-Types = Mapping[str, "Resource | None"]
+Types: TypeAlias = Mapping[str, Resource | None]
 
 
 def is_definition(member: Member) -> bool:

@@ -47,6 +47,31 @@ def test_the_catalogue_is_read_once_until_it_is_forgotten() -> None:
     assert len(server.asked) == 4
 
 
+PIPELINES, RUNS = (
+    Resource("tekton.dev", "v1", kind, kind.lower() + "s", True, verbs=frozenset({"list"}))
+    for kind in ("Pipeline", "PipelineRun")
+)
+
+
+def test_whether_a_kind_is_installed_is_asked_anew_each_time() -> None:
+    server = FakeServer(PIPELINES)
+    cluster = cluster_on(server)
+    assert cluster.is_installed(PIPELINES)
+    server.resources = (PODS,)
+    assert not cluster.is_installed(PIPELINES)
+
+
+def test_a_kind_that_went_is_not_installed_even_where_a_similar_one_is_left() -> None:
+    assert not cluster_on(FakeServer(RUNS)).is_installed(PIPELINES)
+
+
+def test_whether_a_kind_is_installed_is_unknown_while_its_group_cannot_be_seen() -> None:
+    stale = {"metadata": {"name": "tekton.dev"}, "versions": [{"version": "v1", "freshness": "Stale"}]}
+    groups = [answer(200, {"kind": "APIGroupDiscoveryList", "items": items}) for items in ([], [stale])]
+    with pytest.raises(CannotLook):
+        cluster_on(Script(*groups)).is_installed(PIPELINES)
+
+
 def test_the_deletable_kinds_are_those_that_can_be_listed_and_deleted() -> None:
     fixed = Resource("", "v1", "Binding", "bindings", True, verbs=frozenset({"create"}))
     assert cluster_on(FakeServer(fixed, PODS, DOMAINS)).deletable_kinds() == [PODS, DOMAINS]
@@ -233,6 +258,13 @@ def test_a_deadline_limits_every_request() -> None:
     with pytest.raises(ApiError):
         cluster.list(PODS)
     assert clock.slept == []
+
+
+def test_definitions_are_listed_whole() -> None:
+    script = Script(answer(200, {"items": [{"metadata": {"name": "domains.ingress.example.com"}, "spec": {"x": 1}}]}))
+    found = cluster_on(script).definitions()
+    assert found == [{"metadata": {"name": "domains.ingress.example.com"}, "spec": {"x": 1}}]
+    assert script.asked[0].path == "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def test_closing_ends_workers_and_connections() -> None:

@@ -222,6 +222,7 @@ def test_a_login_plugin_gives_the_token() -> None:
 PLUGINS: dict[str, tuple[dict[str, Any], str]] = {
     "that fails": (plugin("exit 1"), "exec: process returned 1"),
     "that says nonsense": (plugin("echo nonsense"), "exec: failed to decode process output"),
+    "that is not described": ({"exec": {"args": []}}, "command"),
     "that is not installed": ({"exec": {**plugin("")["exec"], "command": "no-such-plugin"}}, "no-such-plugin"),
     "that gives nothing": ({"auth-provider": {"name": "unheard-of"}}, "it gave neither a token nor a certificate"),
 }
@@ -276,6 +277,12 @@ def test_a_bad_kubeconfig_is_a_bad_option_that_says_why(data: Any, why: str, fil
     with pytest.raises(BadOption) as refused:
         load(kubeconfig=file(data))
     assert why in str(refused.value)
+
+
+def test_a_kubeconfig_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadOption, match="it cannot be read: "):
+        load(kubeconfig=str(tmp_path / "config"))
 
 
 def test_an_unknown_context_is_refused_with_the_known_ones(file: Any) -> None:
@@ -468,10 +475,18 @@ def test_options_that_need_each_other_are_given_together_or_refused(options: dic
     assert refused.value.why == why
 
 
-def test_groups_without_a_user_in_a_file_are_refused_as_kubectl_does() -> None:
-    # Dropped in silence, they would leave us acting with the full rights of the file's own user.
+IMPERSONATIONS: dict[str, dict[str, Any]] = {
+    "groups without a user": {"as-groups": ["dev"]},
+    "a uid": {"as": "bob", "as-uid": "1"},
+    "more about the user": {"as": "bob", "as-user-extra": {"reason": ["x"]}},
+}
+
+
+@pytest.mark.parametrize("user", named(IMPERSONATIONS))
+def test_an_impersonation_that_cannot_be_sent_is_refused(user: dict[str, Any]) -> None:
+    # Dropped in silence, it would leave us acting with other rights than the file says.
     with pytest.raises(BadOption):
-        load(kubeconfig=content(user={"token": "t", "as-groups": ["dev"]}))
+        load(kubeconfig=content(user={"token": "t", **user}))
 
 
 TOKENS = {

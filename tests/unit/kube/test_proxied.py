@@ -56,7 +56,7 @@ class FakeManager:
         self.calls: list[tuple[str, str, dict[str, Any]]] = []
         self.cleared = 0
 
-    def urlopen(self, method: str, url: str, **how: Any) -> FakeAnswer:
+    def request(self, method: str, url: str, **how: Any) -> FakeAnswer:
         self.calls.append((method, url, how))
         if isinstance(self._answer, BaseException):
             raise self._answer

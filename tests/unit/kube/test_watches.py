@@ -342,6 +342,18 @@ def test_stopping_cuts_the_watch_that_is_open() -> None:
     assert (connection.cut_by_somebody.is_set(), connection.closed, followed.told) == (True, 1, ["changed a"])
 
 
+def test_stopping_while_the_watch_is_being_opened_tells_nothing() -> None:
+    def watch(asked: Asked) -> Reply:
+        following.stop()
+        return Stream(event("ADDED", "a"))
+
+    script = Script(watch)
+    following = Following(transport_to(script), Listing(SCOPE, resource_version="100"), None)  # type: ignore[arg-type]
+    following.start()
+    following.join(10.0)
+    assert (following._thread.is_alive(), [connection.closed for connection in script.connections]) == (False, [1])
+
+
 def test_stopping_before_the_start_asks_nothing() -> None:
     script = Script()
     following = Following(transport_to(script), Listing(SCOPE), None)  # type: ignore[arg-type]

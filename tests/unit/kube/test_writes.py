@@ -18,8 +18,10 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import (
     Effect,
     Written,
     delete,
+    finalize_namespace,
     finalizer_patch,
     json_patch,
+    merge_patch,
     proves_gone,
     read,
     remove_finalizers,
@@ -27,6 +29,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import (
 from ansible_collections.sunset.kube.plugins.module_utils.objects import record_of
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DOMAINS,
+    NAMESPACES,
     NODES,
     FakeServer,
     Script,
@@ -272,6 +275,45 @@ def test_a_patch_of_anything_else_is_tried_once_and_tests_the_uid(
         {"op": "test", "path": "/metadata/uid", "value": "uid-web"},
         {"op": "add", "path": "/x", "value": 1},
     ]
+
+
+@pytest.mark.parametrize(("replies", "effect", "changed"), named(PATCHES))
+def test_a_merge_patch_names_the_uid_beside_what_it_changes(replies: list[Any], effect: Effect, changed: bool) -> None:
+    script = Script(*replies)
+    patch = {"metadata": {"annotations": {"a": "b"}}, "spec": {"replicas": 0}}
+    written = merge_patch(transport_to(script), DOMAINS, WEB, patch)
+    [asked] = script.asked
+    assert (written.effect, written.changed) == (effect, changed)
+    assert (asked.target, asked.headers["Content-Type"]) == (
+        f"{PATH}?fieldManager=sunset.kube",
+        "application/merge-patch+json",
+    )
+    assert asked.json() == {"metadata": {"annotations": {"a": "b"}, "uid": "uid-web"}, "spec": {"replicas": 0}}
+    assert patch == {"metadata": {"annotations": {"a": "b"}}, "spec": {"replicas": 0}}
+
+
+FINALIZED: dict[str, tuple[list[Any], Effect, bool]] = {
+    "done": ([thing()], Effect.DONE, True),
+    "was gone": ([NOT_FOUND], Effect.GONE, False),
+    "answer lost, then not found": ([LOST_ANSWER, NOT_FOUND], Effect.GONE, True),
+    "somebody else was faster": ([CONFLICT], Effect.REFUSED, False),
+    "forbidden": ([FORBIDDEN], Effect.REFUSED, False),
+}
+
+
+@pytest.mark.parametrize(("replies", "effect", "changed"), named(FINALIZED))
+def test_finalizing_a_namespace_names_its_uid_and_version(replies: list[Any], effect: Effect, changed: bool) -> None:
+    script = Script(*replies)
+    written = finalize_namespace(transport_to(script), NAMESPACES, record("shop", "", resourceVersion="7"))
+    asked = script.asked[0]
+    assert (written.effect, written.changed) == (effect, changed)
+    assert (asked.method, asked.target) == ("PUT", "/api/v1/namespaces/shop/finalize")
+    assert asked.json() == {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "shop", "uid": "uid-shop", "resourceVersion": "7"},
+        "spec": {"finalizers": []},
+    }
 
 
 def test_reading_gives_the_record_or_none() -> None:

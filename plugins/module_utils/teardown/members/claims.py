@@ -46,6 +46,7 @@ class Search:
     namespace: str | None = None
     label_selector: str = ""
     source: str = ""
+    by_hand: bool = False  # a person wrote the kind, and may have mistyped it
 
 
 # Is a live object still the source's own, given whether it must be marked? The reason why not, or nothing.

@@ -157,7 +157,7 @@ def landscaper_membership(deploy_item: str, namespace: str, cluster: Cluster) ->
 
 def _one(cluster: Cluster, kind: str, group: str, name: str, namespace: str) -> dict[str, Any] | None:
     """One whole object of a kind that may not be installed."""
-    resource, _warning = cluster.resolve(kind, f"{group}/")
+    resource, _warning = cluster.resolve(kind, f"{group}/", by_hand=False)
     if resource is None:
         return None
     return cluster.read_whole(resource, namespace, name)

@@ -131,8 +131,9 @@ class Looker:
         wanted = [kind for kind in kinds if (kind.group, kind.plural) not in TRANSIENT]
         self.list_all([_Scope(kind, name, "") for kind in wanted])
 
-    def resolve(self, kind: str, api_version: str | None) -> Resource | None:
-        resource, warning = self._cluster.resolve(kind, api_version)
+    def resolve(self, kind: str, api_version: str | None, *, by_hand: bool = True) -> Resource | None:
+        """The kind meant. Records may name kinds that went; only what people write is checked for mistakes."""
+        resource, warning = self._cluster.resolve(kind, api_version, by_hand=by_hand)
         if warning and warning not in self.warnings:
             self.warnings.append(warning)
         return resource
@@ -159,14 +160,14 @@ class Looker:
             by_kind[claim.group, claim.kind].append(claim)
         wanted = []
         for (_group, kind), of_kind in by_kind.items():
-            resource = self.resolve(kind, of_kind[0].api_version)
+            resource = self.resolve(kind, of_kind[0].api_version, by_hand=of_kind[0].named)
             if resource is not None:
                 wanted.append((resource, [_placed(claim, resource, default_namespace) for claim in of_kind]))
         return wanted
 
     def _searched(self, search: Search) -> list[Resource]:
         if search.kind != "*":
-            resource = self.resolve(search.kind, search.api_version)
+            resource = self.resolve(search.kind, search.api_version, by_hand=search.by_hand)
             return [resource] if resource else []
         return [
             resource

@@ -91,9 +91,8 @@ def _selector(value: Mapping[str, Any], cluster: Cluster) -> Membership:
     kinds, namespaces = value.get("kinds") or ["*"], value.get("namespaces") or [None]
     if not labels and not value.get("kinds"):
         raise BadOption("bad options", why="members.selector needs label_selector or kinds: it would take everything")
-    return Membership(
-        source, searches=[Search(kind, None, place, labels, source) for kind in kinds for place in namespaces]
-    )
+    searches = [Search(kind, None, place, labels, source, by_hand=True) for kind in kinds for place in namespaces]
+    return Membership(source, searches=searches)
 
 
 def _kapp(value: Mapping[str, Any], cluster: Cluster) -> Membership:
