@@ -64,6 +64,13 @@ options:
         there.
     type: list
     elements: dict
+  order_annotations:
+    description:
+      - Annotations of other tools that order the objects inside a step. V(kapp) are its change rules about deleting,
+        V(argocd) its sync waves, the last wave first. C(config.kubernetes.io/depends-on) always counts.
+    type: list
+    elements: str
+    choices: [kapp, argocd]
   force_after:
     description:
       - In groups with C(forceDelete), seconds after the deletion until grace periods are cut short and finalizers are

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests of ranked deletion share: running the job as a user of its own, and reading what it did and in which order.
+"""What the tests of ranked deletion share: running the job as a user of its own, and reading what it did, in order.
 
 The user has a name, so that the audit log tells its requests from those of the stage.
 """
@@ -137,7 +137,7 @@ def remaining(stage: Stage, things: Iterable[Body]) -> list[str]:
     return sorted(thing["metadata"]["name"] for thing in things if not stage.is_gone(thing))
 
 
-# -- what the server saw -------------------------------------------------------------------------------------------------
+# -- what the server saw -----------------------------------------------------------------------------------------------
 
 
 def deletions(audit: AuditTrail, user: User) -> list[str]:

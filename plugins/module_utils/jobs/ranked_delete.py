@@ -25,6 +25,7 @@ ARGUMENTS = {
     "deletion_groups": {"type": "list", "elements": "dict"},
     "deletion_order_rules": {"type": "list", "elements": "dict"},
     "deletion_groups_during_update": {"type": "list", "elements": "dict"},
+    "order_annotations": {"type": "list", "elements": "str", "choices": ["kapp", "argocd"]},
     "force_after": {"type": "int", "default": 30},
     "force_deny": {"type": "list", "elements": "str"},
     "force_allow": {"type": "list", "elements": "str"},

@@ -208,8 +208,9 @@ class Following:
 
     def _kind_is_gone(self) -> bool:
         """A 404 for a whole kind is "nothing there" only when the kind itself is no longer installed."""
+        catalogue = discover(self._transport)
         try:
-            if is_installed(discover(self._transport), self._scope.resource):
+            if is_installed(catalogue, self._scope.resource):
                 return False
         except CannotLook:
             return False

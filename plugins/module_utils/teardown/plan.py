@@ -24,7 +24,7 @@ from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .steps import Standard, StepRule
 from .verdicts import Fate, Verdict
-from .waves import WEBHOOKS, OrderFacts, waves_of
+from .waves import EDGE_RULES, ORDER_ANNOTATIONS, WEBHOOKS, OrderFacts, waves_of
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -94,6 +94,7 @@ class Ground:
     order: OrderFacts
     matcher: Matcher
     default_order: bool = True
+    order_annotations: tuple[str, ...] = ()
     absent: list[Claim] = field(default_factory=list)
 
 
@@ -209,7 +210,7 @@ def make_plan(ground: Ground) -> Plan:
         else:
             taken[place].append(Entry(member, verdict))
     for rule, entries in zip(ground.matcher.rules, taken, strict=True):
-        plan.steps.append(_step(rule, entries, ground.order, plan.warnings))
+        plan.steps.append(_step(rule, entries, ground.order, plan.warnings, ground.order_annotations))
     if ground.default_order:
         _webhooks_first(plan)
     if ground.records:
@@ -218,9 +219,12 @@ def make_plan(ground: Ground) -> Plan:
     return plan
 
 
-def _step(rule: StepRule, entries: list[Entry], order: OrderFacts, warnings: list[str]) -> Step:
+def _step(
+    rule: StepRule, entries: list[Entry], order: OrderFacts, warnings: list[str], annotations: Sequence[str] = ()
+) -> Step:
     going = {entry.member.record.uid: entry for entry in entries if entry.verdict.fate in GOING}
-    waves, dropped = waves_of([entry.member for entry in going.values()], order)
+    rules = (*EDGE_RULES, *(ORDER_ANNOTATIONS[name] for name in annotations))
+    waves, dropped = waves_of([entry.member for entry in going.values()], order, rules)
     warnings.extend(f"{rule.name}: {text}" for text in dropped)
     return Step(
         rule,

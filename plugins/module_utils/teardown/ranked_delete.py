@@ -45,6 +45,7 @@ class RankedOptions:
     run: RunOptions
     explicit_first: bool = False
     default_order: bool = True
+    order_annotations: tuple[str, ...] = ()
     state: str = "absent"
     desired: Any = None
     missing: str = "warn"
@@ -114,6 +115,7 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOption
         ),
         explicit_first=bool(params["deletion_order_rules"]),
         default_order=not groups and not params["deletion_order_rules"],
+        order_annotations=tuple(params["order_annotations"] or ()),
         state=params["state"],
         desired=params["desired"],
         missing=params["missing"],
@@ -148,6 +150,7 @@ def delete_ranked(
     looker = Looker(cluster, tell)
     ground = gather_ground(membership, options.rules, looker, cluster, explicit_first=options.explicit_first)
     ground.default_order = options.default_order
+    ground.order_annotations = options.order_annotations
     ground.facts.keep_markers = options.keep_markers
     ground.facts.check_ownership = options.ownership == "check"
     outcome.absent = len(ground.absent)

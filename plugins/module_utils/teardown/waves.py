@@ -10,6 +10,7 @@ error. Optional ones are good manners; a set of them that would close a cycle is
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,10 @@ from .guards import CRD
 from .members.looking import Member
 
 DEPENDS_ON = "config.kubernetes.io/depends-on"
+KAPP_GROUP = "kapp.k14s.io/change-group"
+KAPP_RULE = "kapp.k14s.io/change-rule"
+ARGOCD_WAVE = "argocd.argoproj.io/sync-wave"
+_KAPP_DELETE = re.compile(r"^\s*delete\s+(after|before)\s+deleting\s+(\S+)\s*$")
 WORKLOADS = frozenset(
     {("apps", "deployments"), ("apps", "statefulsets"), ("apps", "daemonsets"), ("apps", "replicasets"), ("", "pods")}
 )
@@ -100,6 +105,32 @@ def custom_resources_before_everything_else(members: Sequence[Member], facts: Or
             yield "custom resources are gone", member.record.uid
 
 
+def declared_in_kapp_rules(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    """`delete after deleting <group>` and `delete before deleting <group>`; rules about creating do not concern us."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for member in members:
+        for name in _annotations(member, KAPP_GROUP):
+            groups[name].append(member.record.uid)
+    for member in members:
+        for text in _annotations(member, KAPP_RULE):
+            match = _KAPP_DELETE.match(text)
+            for uid in groups[match[2]] if match else ():
+                yield (uid, member.record.uid) if match and match[1] == "after" else (member.record.uid, uid)
+
+
+def argocd_waves_reversed(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    """What came last goes first. No annotation is wave 0."""
+    waves: dict[int, list[str]] = defaultdict(list)
+    for member in members:
+        text = member.record.annotations.get(ARGOCD_WAVE, "0").strip()
+        waves[int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else 0].append(member.record.uid)
+    order = sorted(waves, reverse=True)
+    for wave, lower in zip(order, order[1:], strict=False):
+        meeting = ("Argo CD wave", wave)
+        yield from ((uid, meeting) for uid in waves[wave])
+        yield from ((meeting, uid) for uid in waves[lower])
+
+
 EDGE_RULES = (
     EdgeRule("a custom resource before its definition", custom_resource_before_its_definition, required=True),
     EdgeRule("content before its namespace", content_before_its_namespace, required=True),
@@ -108,6 +139,13 @@ EDGE_RULES = (
     EdgeRule("webhook configurations before their backends", webhook_configuration_before_its_backend),
     EdgeRule("custom resources before their operator", custom_resources_before_everything_else),
 )
+
+
+# Annotations of other tools that order objects; the task says which of them count.
+ORDER_ANNOTATIONS = {
+    "kapp": EdgeRule("kapp change rules", declared_in_kapp_rules, required=True),
+    "argocd": EdgeRule("Argo CD sync waves", argocd_waves_reversed),
+}
 
 
 def waves_of(
@@ -171,6 +209,12 @@ def _backends(members: Sequence[Member], service: tuple[str, str]) -> Iterable[s
             continue
         if _type(member) in WORKLOADS or (_type(member) == ("", "services") and member.record.name == service[1]):
             yield member.record.uid
+
+
+def _annotations(member: Member, key: str) -> list[str]:
+    """An annotation that may be given several times, as `key`, `key.one`, `key.two` …"""
+    pairs = member.record.annotations.items()
+    return [value.strip() for name, value in pairs if name == key or name.startswith(f"{key}.")]
 
 
 def _depends_path(member: Member) -> str:
