@@ -67,6 +67,10 @@ class BadFields:
     def add(self, path: str, complaint: str) -> None:
         self._complaints.append(f"{path}: {complaint}")
 
+    def complain(self, complaint: str) -> None:
+        """A complaint that names its field by itself."""
+        self._complaints.append(complaint)
+
     def raise_if_any(self) -> None:
         if self._complaints:
             raise BadOption("bad options", why="; ".join(self._complaints))

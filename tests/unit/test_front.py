@@ -184,7 +184,7 @@ PARAMS: dict[str, Any] = {
     "host": "http://api.example.com",
     "parallel": 2,
 }
-NO_REQUESTS = {"list": 0, "watch": 0, "get": 0, "delete": 0, "patch": 0, "post": 0, "throttled_seconds": 0.0}
+NO_REQUESTS = {"list": 0, "watch": 0, "get": 0, "delete": 0, "patch": 0, "post": 0, "put": 0, "throttled_seconds": 0.0}
 
 
 def job(work: Any, check: Any = lambda params: None) -> Job:

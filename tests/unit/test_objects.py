@@ -90,6 +90,7 @@ def test_a_record_keeps_the_facts_that_decide() -> None:
             },
             {"manager": "kubectl", "fieldsV1": {"f:spec": {}}},
             {"manager": "status", "fieldsV1": None},
+            {"fieldsV1": {"f:metadata": {"f:finalizers": {'v:"example.com/b"': {}}}}},
         ],
         "generation": 3,
     }
@@ -104,7 +105,7 @@ def test_a_record_keeps_the_facts_that_decide() -> None:
         owner_uids=("o1", "o2"),
         labels={"app": "shop"},
         annotations={"note": "kept"},
-        finalizer_managers=(("example.com/a", "shop-operator"),),
+        finalizer_managers=(("example.com/a", "shop-operator"), ("example.com/b", "")),
     )
 
 

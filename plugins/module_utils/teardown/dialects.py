@@ -16,7 +16,8 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..problems import BadFields
+from ..problems import BadFields, BadOption
+from .labels import parse_selector
 from .steps import DEFAULT_STEPS, Narrowing, Standard, StepRule, TypeRule
 
 STANDARD_RANKS = {step.rank: step for step in DEFAULT_STEPS}
@@ -115,19 +116,19 @@ class _Reader:
         self._check_context(step)
         return step
 
-    def _predefined(self, value: Any, path: str, place: int) -> StepRule:
-        path = f"{path}.predefinedResourceGroup"
+    def _predefined(self, value: Any, step_path: str, place: int) -> StepRule:
+        path = f"{step_path}.predefinedResourceGroup"
         force = False
         if isinstance(value, Mapping):
             fields = self._fields(value, PREDEFINED_KEYS, path)
             force = self._force(fields.get("forceDelete"), f"{path}.forceDelete")
             value, path = fields.get("type"), f"{path}.type"
         known = {standard.value: standard for standard in Standard}
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             self._bad.add(path, f"must be one of {', '.join(known)}, not {value!r}")
-            return StepRule("", place + 1, path)
+            return StepRule("", place + 1, step_path)
         standard = known[value]
-        return StepRule(_NAMES[standard], place + 1, path, standard=standard, force=force)
+        return StepRule(_NAMES[standard], place + 1, step_path, standard=standard, force=force)
 
     def _custom(self, value: Any, path: str, place: int) -> StepRule:
         inner = f"{path}.customResourceGroup"
@@ -206,10 +207,15 @@ class _Reader:
         return common
 
     def _narrowing(self, fields: dict[str, Any], path: str) -> Narrowing:
+        selector = self._text(fields.get("labelSelector"), f"{path}.labelSelector") or ""
+        try:
+            parse_selector(selector, f"{path}.labelSelector")
+        except BadOption as problem:
+            self._bad.complain(problem.why)
         return Narrowing(
             names=self._texts(fields.get("names"), f"{path}.names"),
             namespaces=self._texts(fields.get("namespaces"), f"{path}.namespaces"),
-            label_selector=self._text(fields.get("labelSelector"), f"{path}.labelSelector") or "",
+            label_selector=selector,
         )
 
     def _before(self, value: Any, path: str) -> dict[str, Any]:

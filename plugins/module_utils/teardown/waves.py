@@ -10,6 +10,7 @@ error. Optional ones are good manners; a set of them that would close a cycle is
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -125,7 +126,7 @@ def argocd_waves_reversed(members: Sequence[Member], facts: OrderFacts) -> Itera
         text = member.record.annotations.get(ARGOCD_WAVE, "0").strip()
         waves[int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else 0].append(member.record.uid)
     order = sorted(waves, reverse=True)
-    for wave, lower in zip(order, order[1:], strict=False):
+    for wave, lower in itertools.pairwise(order):
         meeting = ("Argo CD wave", wave)
         yield from ((uid, meeting) for uid in waves[wave])
         yield from ((meeting, uid) for uid in waves[lower])

@@ -59,6 +59,7 @@ def test_a_run_returns_result_diff_plan_and_timeline(server: FakeServer) -> None
         "delete": 0,
         "patch": 1,
         "post": 1,
+        "put": 0,
         "throttled_seconds": 0.0,
     }
 

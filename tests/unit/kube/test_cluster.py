@@ -247,6 +247,7 @@ def test_requests_are_told_by_verb_with_all_verbs_and_the_throttled_seconds() ->
         "delete": 0,
         "patch": 0,
         "post": 0,
+        "put": 0,
         "throttled_seconds": 2.0,
     }
 
