@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -50,6 +51,15 @@ def test_the_real_clock_does_not_sleep_once_somebody_wishes_to_stop() -> None:
     stop = StopSign()
     stop.set("received SIGTERM")
     RealClock(stop).sleep(3600.0)  # a test that hangs here has failed
+
+
+def test_the_real_clock_sleeps_at_the_stop_sign_so_that_it_can_be_woken() -> None:
+    slept: list[float] = []
+    sign = StopSign()
+    sign._event = SimpleNamespace(wait=slept.append)  # type: ignore[assignment]
+    RealClock(sign).sleep(7.0)
+    RealClock().sleep(0.0)  # without a sign of somebody's, it has its own
+    assert slept == [7.0]
 
 
 def test_the_real_clock_waits_in_short_turns_so_that_a_signal_is_noticed() -> None:

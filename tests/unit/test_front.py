@@ -260,11 +260,11 @@ def test_the_job_gets_what_it_needs() -> None:
 )
 def test_every_cluster_is_closed(outcome: BaseException | None, monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[Any] = []
-    monkeypatch.setattr(front.Cluster, "close", lambda self: closed.append(self))
+    monkeypatch.setattr(front.Cluster, "close", lambda self: closed.append(self.endpoint))
     clusters: list[Any] = []
 
     def work(context: Context) -> Report:
-        clusters.append(context.cluster)
+        clusters.append(context.cluster.endpoint)
         if outcome is not None:
             raise outcome
         return Report({})

@@ -100,6 +100,14 @@ def test_only_2xx_is_a_success(status: int, ok: bool) -> None:
     assert answer(status).ok is ok
 
 
+def test_the_statuses_people_meet_have_a_next_step() -> None:
+    assert set(HINTS) == {401, 403, 405, 413, 429, 500, 503, 504}
+
+
+def test_the_object_in_an_answer_is_read() -> None:
+    assert answer(200, {"items": [1]}).json() == {"items": [1]}
+
+
 NOT_JSON = {
     "a page of a proxy": b"<html>please log in</html>",
     "nothing": b"",
