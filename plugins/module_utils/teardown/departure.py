@@ -157,9 +157,10 @@ class Departure:
             blind=dict(self._blind),
         )
 
-    def progress(self, step: str, deadline: Deadline) -> Progress:
+    def progress(self, step: str, deadline: Deadline, note: Callable[[Record], str] | None = None) -> Progress:
+        """How far it is. `note` says in words what holds an object."""
         left = self.pending()
-        waiting = Counter(", ".join(leaver.record.finalizers) or "the API server" for leaver in left)
+        waiting = Counter((note or what_holds)(leaver.record) for leaver in left)
         return Progress(step, self._total - len(left), self._total, deadline.left(), dict(waiting.most_common(3)))
 
     def _strike_off(self, uid: str) -> bool:
@@ -171,6 +172,10 @@ class Departure:
                 if self._left <= 0:
                     self._moved.notify_all()
             return known
+
+
+def what_holds(record: Record) -> str:
+    return ", ".join(record.finalizers) or "the API server"
 
 
 def _covers(scope: Scope, leaver: Leaver) -> bool:

@@ -23,6 +23,7 @@ from ..objects import ObjectRef, Record, Resource, ref_to
 from ..problems import BadFields, BadOption, Interrupted, Problem, Refused, TimedOut
 from .events import Did, Looked, Planned, Progress, Tell, Warned
 from .finalizer_rules import Case, Wish, is_wanted, judge, passes_without_owner
+from .limits import check_limits, check_numbers
 from .owners import Owner, OwnerFacts, fetch_owner_facts, judge_owner
 from .verdicts import Fate, Verdict
 
@@ -112,11 +113,7 @@ def parse_options(params: dict[str, Any], *, check_mode: bool) -> FinalizerOptio
     _refuse_empty_texts(params, ("kind", "name", "namespace", "label_selector", "api_version"), bad)
     if params["name"] and params["label_selector"]:
         bad.add("name", "cannot stand together with label_selector")
-    for option, least in (("grace", 0), ("timeout", 1), ("max_objects", 1), ("parallel", 1)):
-        if params.get(option) is not None and params[option] < least:
-            bad.add(option, f"must be {least} or more, not {params[option]}")
-    if (params.get("parallel") or 1) > 64:
-        bad.add("parallel", f"must be 64 or less, not {params['parallel']}")
+    check_numbers(params, bad)
     bad.raise_if_any()
     return FinalizerOptions(
         kind=params["kind"],
@@ -160,11 +157,15 @@ def remove_named_finalizers(
     records = _look(options, resource, cluster, tell)
     outcome.plan = _plan(options, resource, records, cluster, outcome, tell)
     tell(Planned(_summary(outcome.plan), outcome.plan.hash))
-    _check_limits(options, outcome.plan)
-    _check_rights(resource, outcome.plan, cluster)
-    _carry_out(options, outcome, cluster, stop, deadline, tell)
-    _set_replaced_aside(outcome.plan)
-    outcome.failure = _what_went_wrong(outcome, stop, deadline)
+    try:
+        check_limits(len(outcome.plan.releases), outcome.plan.hash, options.max_objects, options.plan_hash)
+        _check_rights(resource, outcome.plan, cluster)
+    except Refused as refusal:
+        outcome.failure = refusal  # with the plan, so that one can see what was refused
+    else:
+        _carry_out(options, outcome, cluster, stop, deadline, tell)
+        _set_replaced_aside(outcome.plan)
+        outcome.failure = _what_went_wrong(outcome, stop, deadline)
     outcome.seconds = clock.now() - began
     outcome.server_time = cluster.server_time()
     return outcome
@@ -251,21 +252,6 @@ def _summary(plan: FinalizerPlan) -> str:
     others = ", ".join(f"{name} ({count})" for name, count in held.most_common(3))
     what = f"{what} (of {plan.looked_at} looked at)"
     return what + stay + (f"; {len(plan.held)} more hang on {others}" if others else "")
-
-
-def _check_limits(options: FinalizerOptions, plan: FinalizerPlan) -> None:
-    if options.max_objects is not None and len(plan.releases) > options.max_objects:
-        raise Refused(
-            "too many objects",
-            why=f"{len(plan.releases)} would lose a finalizer, and max_objects is {options.max_objects}",
-            next_step="look at the plan with --check, then raise max_objects or select less; nothing was changed",
-        )
-    if options.plan_hash and options.plan_hash != plan.hash:
-        raise Refused(
-            "the plan has changed",
-            why=f"it is now {plan.hash}, and plan_hash is {options.plan_hash}",
-            next_step="look at the new plan with --check and give its plan_hash; nothing was changed",
-        )
 
 
 def _check_rights(resource: Resource, plan: FinalizerPlan, cluster: Cluster) -> None:

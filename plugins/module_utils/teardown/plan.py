@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..objects import Resource
+from ..problems import Problem
 from .guards import Facts, judge
 from .matching import Matcher, fits_narrowing
 from .members.claims import Claim, Membership
@@ -113,7 +114,7 @@ def gather_ground(
         members=everyone,
         records=found.records,
         facts=Facts(not_ours=membership.not_ours),
-        order=_order_facts(everyone, cluster),
+        order=_order_facts(everyone, cluster, looker.warnings),
         matcher=matcher,
         absent=found.absent,
     )
@@ -142,12 +143,20 @@ def _beyond(
                     yield member
 
 
-def _order_facts(members: Sequence[Member], cluster: Cluster) -> OrderFacts:
+def _order_facts(members: Sequence[Member], cluster: Cluster, warnings: list[str]) -> OrderFacts:
     """Whole definitions and webhook configurations, only of those kinds and only when there are members to order."""
-    definitions = cluster.definitions() if any(map(_may_be_custom, members)) else []
+    maybe = [member for member in members if _may_be_custom(member)]
+    backends = _webhook_backends(members, cluster)
+    try:
+        definitions = cluster.definitions() if maybe else []
+    except Problem as problem:
+        # A tenant may not see them. They only serve a better order, so group names have to do.
+        warnings.append(f"the definitions of custom resources cannot be read, their order is guessed ({problem.why})")
+        guessed = frozenset((member.resource.group, member.resource.plural) for member in maybe)
+        return OrderFacts(custom_kinds=guessed, webhook_backends=backends)
     return OrderFacts(
         custom_kinds=frozenset(_defined(item) for item in definitions),
-        webhook_backends=_webhook_backends(members, cluster),
+        webhook_backends=backends,
         conversion_backends={
             _defined(item): service for item in definitions if (service := _conversion_service(item)) is not None
         },
@@ -155,7 +164,8 @@ def _order_facts(members: Sequence[Member], cluster: Cluster) -> OrderFacts:
 
 
 def _may_be_custom(member: Member) -> bool:
-    return "." in member.resource.group
+    group = member.resource.group
+    return "." in group and not group.endswith(".k8s.io")
 
 
 def _defined(item: dict[str, Any]) -> tuple[str, str]:

@@ -10,7 +10,7 @@ tries every delete without keeping it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,11 @@ from .dependants import find_dependants
 from .dialects import read_order
 from .events import Did, Planned, Tell, Warned
 from .explain import Blocked, explain
-from .foreign import find_foreign, look_into_namespaces, refuse
+from .foreign import Foreign, find_foreign, look_into_namespaces, refuse
 from .guards import Facts
 from .keepsakes import Keepsakes, keep
 from .ladder import Ladder
+from .limits import check_limits, check_numbers
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .members.manifests import manifest_membership
@@ -87,11 +88,7 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOption
         bad.add("desired", "is needed with state: pruned")
     if pruned and any(entry.everything for rule in rules for entry in rule.types):
         bad.add(option, "selector.all and deleteAllResources are not allowed with state: pruned")
-    for name, least in (("timeout", 1), ("parallel", 1), ("max_objects", 1), ("force_after", 0)):
-        if params.get(name) is not None and params[name] < least:
-            bad.add(name, f"must be {least} or more, not {params[name]}")
-    if (params.get("parallel") or 1) > 64:
-        bad.add("parallel", f"must be 64 or less, not {params['parallel']}")
+    check_numbers(params, bad)
     before_delete = {key: value for key, value in (params["before_delete"] or {}).items() if value is not None}
     check_before_delete(before_delete, "before_delete", bad)
     for rule in rules:
@@ -145,37 +142,63 @@ def delete_ranked(
     outcome.source = membership.source
     if membership.missing:
         return _nothing_to_do(options, membership, outcome, tell)
+    looker = Looker(cluster, tell)
+    ground = _ground(options, membership, looker, cluster)
+    outcome.absent = len(ground.absent)
+    outcome.plan, foreign = _plan(ground, looker, options.foreign)
+    sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
+    sites.update(_sites_elsewhere(outcome.plan, other_cluster, tell))
+    _warn(outcome, [*membership.warnings, *looker.warnings, *outcome.plan.warnings], tell)
+    tell(Planned(_summary(outcome.plan), outcome.plan.hash))
+    try:
+        refuse(foreign)
+        check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash)
+        _check_rights(options, outcome.plan, sites)
+    except Refused as refusal:
+        outcome.failure = refusal  # with the plan, so that one can see what was refused
+    else:
+        _act(options, outcome, sites, clock, stop, tell)
+    outcome.seconds = clock.now() - began
+    outcome.server_time = cluster.server_time()
+    return outcome
+
+
+def _ground(options: RankedOptions, membership: Membership, looker: Looker, cluster: Cluster) -> Ground:
+    """Everything the plan is made of, with the task's own wishes."""
     _narrow_to_pruned(options, membership)
     _add_the_namespace(options, membership)
-    looker = Looker(cluster, tell)
     ground = gather_ground(membership, options.rules, looker, cluster, explicit_first=options.explicit_first)
     ground.default_order = options.default_order
     ground.order_annotations = options.order_annotations
     ground.facts.keep_markers = options.keep_markers
     ground.facts.check_ownership = options.ownership == "check"
-    outcome.absent = len(ground.absent)
     look_into_namespaces(ground.members, looker)
     ground.members += find_dependants(ground.members, looker)
-    outcome.plan = _plan(ground, looker, options.foreign)
-    sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
-    sites.update(_sites_elsewhere(outcome.plan, other_cluster, tell))
-    for text in [*membership.warnings, *looker.warnings, *outcome.plan.warnings]:
-        outcome.warnings.append(text)
-        tell(Warned(text))
-    tell(Planned(_summary(outcome.plan), outcome.plan.hash))
-    _check_limits(options, outcome.plan)
-    _check_rights(options, outcome.plan, sites)
+    return ground
+
+
+def _act(
+    options: RankedOptions,
+    outcome: RankedOutcome,
+    sites: Mapping[str | None, Site],
+    clock: Clock,
+    stop: StopSign,
+    tell: Tell,
+) -> None:
     if options.check_mode:
         _rehearse(options, outcome, sites, tell)
-    else:
-        if options.keepsakes:
-            outcome.keepsakes = keep(outcome.plan, {context: site.cluster for context, site in sites.items()})
-        outcome.run = carry_out(outcome.plan, sites, options.run, clock, stop, tell)
-        outcome.failure = outcome.run.failure
-        outcome.blocked = explain(outcome.run, cluster)
-    outcome.seconds = clock.now() - began
-    outcome.server_time = cluster.server_time()
-    return outcome
+        return
+    if options.keepsakes:
+        outcome.keepsakes = keep(outcome.plan, {context: site.cluster for context, site in sites.items()})
+    outcome.run = carry_out(outcome.plan, sites, options.run, clock, stop, tell)
+    outcome.failure = outcome.run.failure
+    outcome.blocked = explain(outcome.run, sites[None].cluster)
+
+
+def _warn(outcome: RankedOutcome, texts: Sequence[str], tell: Tell) -> None:
+    for text in dict.fromkeys(texts):
+        outcome.warnings.append(text)
+        tell(Warned(text))
 
 
 def _sites_elsewhere(plan: Plan, other_cluster: Callable[[str], Cluster], tell: Tell) -> dict[str | None, Site]:
@@ -195,8 +218,7 @@ def _nothing_to_do(options: RankedOptions, membership: Membership, outcome: Rank
     """No record: it was deleted before, or the name is wrong. Which of both cannot be told from here."""
     if options.missing == "fail":
         raise Refused("nothing to delete", why=membership.missing, next_step="check the name and the namespace")
-    outcome.warnings.append(f"nothing to delete: {membership.missing}")
-    tell(Warned(outcome.warnings[-1]))
+    _warn(outcome, [f"nothing to delete: {membership.missing}"], tell)
     return outcome
 
 
@@ -226,15 +248,14 @@ def _add_the_namespace(options: RankedOptions, membership: Membership) -> None:
         membership.claims.append(Claim("", "Namespace", value, version="v1", source=membership.source, marked=False))
 
 
-def _plan(ground: Ground, looker: Looker, policy: str) -> Plan:
+def _plan(ground: Ground, looker: Looker, policy: str) -> tuple[Plan, list[Foreign]]:
+    """The plan, and what would go along unseen, if that is a reason to refuse it."""
     plan = make_plan(ground)
-    if policy == "cascade":
-        return plan
-    foreign = find_foreign(plan, looker)
-    if policy == "refuse":
-        refuse(foreign)
+    foreign = [] if policy == "cascade" else find_foreign(plan, looker)
+    if policy == "refuse" or not foreign:
+        return plan, foreign
     ground.facts.takes_others_along = {entry.member.record.uid: entry.why for entry in foreign}
-    return make_plan(ground) if foreign else plan
+    return make_plan(ground), []
 
 
 def _summary(plan: Plan) -> str:
@@ -244,21 +265,6 @@ def _summary(plan: Plan) -> str:
         f"delete {len(plan.going)} objects in {len(steps)} steps: {' → '.join(parts)}" if steps else "nothing to delete"
     )
     return f"{what}; {len(plan.kept)} stay" if plan.kept else what
-
-
-def _check_limits(options: RankedOptions, plan: Plan) -> None:
-    if options.max_objects is not None and len(plan.going) > options.max_objects:
-        raise Refused(
-            "too many objects",
-            why=f"{len(plan.going)} would be deleted, and max_objects is {options.max_objects}",
-            next_step="look at the plan with --check, then raise max_objects or select less; nothing was changed",
-        )
-    if options.plan_hash and options.plan_hash != plan.hash:
-        raise Refused(
-            "the plan has changed",
-            why=f"it is now {plan.hash}, and plan_hash is {options.plan_hash}",
-            next_step="look at the new plan with --check and give its plan_hash; nothing was changed",
-        )
 
 
 def _check_rights(options: RankedOptions, plan: Plan, sites: Mapping[str | None, Site]) -> None:

@@ -17,21 +17,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
+from ..objects import Record
 from ..problems import Interrupted, Problem, Refused, TimedOut
 from .arrivals import Arrivals
 from .before_delete import patch_before_delete
-from .departure import Departure, Leaver
+from .departure import Departure, Leaver, what_holds
 from .events import Did, StepBegan, StepEnded, Tell
 from .guards import Facts, judge
 from .ladder import Ladder, Rung
 from .matching import Matcher
 from .members.looking import Looker
+from .owners import Life, OwnerFacts, fetch_owner_facts, judge_owner
 from .plan import GOING, Entry, Plan, Step
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
     from ..kube.writes import Written
 
+_OWNERS_AFTER = 5.0  # seconds of waiting until it is worth asking whose finalizers these are
 _SETTLE = 0.5  # seconds between the two lists that must show nothing new
 
 
@@ -154,6 +157,7 @@ class _Runner:
     blind: dict[str, Problem] = field(default_factory=dict)
     _graceless: set[str] = field(default_factory=set)
     _stripped: set[str] = field(default_factory=set)
+    _owners: OwnerFacts | None = None
 
     @property
     def cluster(self) -> Cluster:
@@ -263,14 +267,28 @@ class _Runner:
         """Called about once a second while waiting: tells the progress and climbs the ladder."""
         rule = outcome.step.rule
         ladder = dataclasses.replace(self.options.ladder, force=rule.force)
+        began = self.clock.now()
 
         def tick(departure: Departure) -> None:
-            self.tell(departure.progress(outcome.label, deadline))
+            patient = self.clock.now() - began < _OWNERS_AFTER
+            self.tell(departure.progress(outcome.label, deadline, None if patient else self._what_holds))
             if (rule.force or self.options.finalize_namespaces) and not self.stop.is_set():
                 now = self.cluster.server_time()
                 self.cluster.for_each(departure.pending(), lambda leaver: self._climb(leaver, ladder, now, outcome))
 
         return tick
+
+    def _what_holds(self, record: Record) -> str:
+        """The finalizers, and whether anybody is there to remove them. Looked up once, when the wait gets long."""
+        if not record.finalizers:
+            return what_holds(record)
+        if self._owners is None:
+            self._owners = fetch_owner_facts(self.cluster)
+        managers = [manager for _name, manager in record.finalizer_managers]
+        lives = {judge_owner(name, managers, self._owners).life for name in record.finalizers}
+        if Life.GONE in lives:
+            return f"{what_holds(record)} (controller not running)"
+        return what_holds(record)
 
     def _climb(self, leaver: Leaver, ladder: Ladder, now: float, outcome: StepOutcome) -> None:
         uid = leaver.record.uid

@@ -1,0 +1,43 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a plan must pass before its first write: its size, and whether it is still the plan somebody has seen.
+
+Room: teardown (pure).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..problems import BadFields, Refused
+
+# option → the least it may be. `parallel` has a most as well.
+_LEAST = {"timeout": 1, "parallel": 1, "max_objects": 1, "grace": 0, "force_after": 0}
+_MOST_PARALLEL = 64
+
+
+def check_numbers(params: Mapping[str, Any], bad: BadFields) -> None:
+    """The number options that jobs share, as far as this one has them."""
+    for name, least in _LEAST.items():
+        if params.get(name) is not None and params[name] < least:
+            bad.add(name, f"must be {least} or more, not {params[name]}")
+    if (params.get("parallel") or 1) > _MOST_PARALLEL:
+        bad.add("parallel", f"must be {_MOST_PARALLEL} or less, not {params['parallel']}")
+
+
+def check_limits(objects: int, found_hash: str, max_objects: int | None, plan_hash: str | None) -> None:
+    if max_objects is not None and objects > max_objects:
+        raise Refused(
+            "too many objects",
+            why=f"the plan touches {objects}, and max_objects is {max_objects}",
+            next_step="look at the plan with --check, then raise max_objects or select less; nothing was changed",
+        )
+    if plan_hash and plan_hash != found_hash:
+        raise Refused(
+            "the plan has changed",
+            why=f"it is now {found_hash}, and plan_hash is {plan_hash}",
+            next_step="look at the new plan with --check and give its plan_hash; nothing was changed",
+        )
