@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks import peers
 from benchmarks.bystanders import Patience
 from benchmarks.contenders import DELETE, FINALIZE
 from benchmarks.ground import fresh_ground
@@ -23,9 +24,10 @@ from benchmarks.report import Results, markdown
 from benchmarks.transports import compare_transports
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+PEERS_DOCUMENT = DOCUMENT.with_name("benchmarks-peers.md")
 SIZES = (250, 1000, 4000, 16000)
-TRANSPORT, MEMORY = "transport", "memory"
-SCENARIOS = (DELETE, FINALIZE, TRANSPORT, MEMORY)
+TRANSPORT, MEMORY, PEERS = "transport", "memory", "peers"
+SCENARIOS = (DELETE, FINALIZE, TRANSPORT, MEMORY, PEERS)
 
 
 def main(arguments: list[str] | None = None) -> int:

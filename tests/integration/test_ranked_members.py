@@ -174,8 +174,8 @@ def test_a_helm_release_with_everything_in_it_goes_and_its_records_go_last(
 
 def small_release(helm: Helm, *annotated_maps: tuple[str, dict[str, str]]) -> None:
     files: dict[str, Body | str] = {"templates/a.yaml": plain("v1", "ConfigMap", "a")}
-    for name, annotations in annotated_maps:
-        files[f"templates/{name}.yaml"] = plain("v1", "ConfigMap", name, annotations=annotations)
+    for name, marks in annotated_maps:
+        files[f"templates/{name}.yaml"] = plain("v1", "ConfigMap", name, annotations=marks)
     helm("install", "shop", str(helm.chart(files)))
 
 

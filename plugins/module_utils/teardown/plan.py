@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..objects import Resource
 from ..problems import Problem
+from ..profiles.built_in_groups import BUILT_IN_GROUPS
 from .guards import Facts, judge
 from .matching import Matcher, fits_narrowing
 from .members.claims import Claim, Membership
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 
 GOING = frozenset({Fate.DELETE, Fate.TERMINATING})
 RECORDS = StepRule("records", 1_000_000)
+# A source's own records carry no marks of the source, and go when all else is gone.
+RECORD_FACTS = Facts(keep_markers=False)
+
+
+def facts_for(rule: StepRule, facts: Facts) -> Facts:
+    return RECORD_FACTS if rule is RECORDS else facts
 
 
 @dataclass(frozen=True)
@@ -164,8 +171,7 @@ def _order_facts(members: Sequence[Member], cluster: Cluster, warnings: list[str
 
 
 def _may_be_custom(member: Member) -> bool:
-    group = member.resource.group
-    return "." in group and not group.endswith(".k8s.io")
+    return member.resource.group not in BUILT_IN_GROUPS
 
 
 def _defined(item: dict[str, Any]) -> tuple[str, str]:
@@ -224,7 +230,7 @@ def make_plan(ground: Ground) -> Plan:
     if ground.default_order:
         _webhooks_first(plan)
     if ground.records:
-        entries = [Entry(member, judge(member, Facts(keep_markers=False))) for member in ground.records]
+        entries = [Entry(member, judge(member, RECORD_FACTS)) for member in ground.records]
         plan.steps.append(_step(RECORDS, entries, OrderFacts(), plan.warnings))
     return plan
 

@@ -30,7 +30,7 @@ from .limits import check_limits, check_numbers
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .members.manifests import manifest_membership
-from .members.sources import chosen_source, manifest_sources, read_members
+from .members.sources import check_members, chosen_source, manifest_sources, read_members
 from .plan import Entry, Ground, Plan, gather_ground, make_plan, plan_elsewhere
 from .run import RunOptions, RunOutcome, Site, carry_out
 from .steps import StepRule
@@ -78,7 +78,7 @@ class RankedOutcome:
 
 def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOptions:
     """Options of the task to values; every bad field is reported at once, before anything is sent."""
-    chosen_source(params["members"])
+    check_members(params["members"])
     pruned = params["state"] == "pruned"
     groups = params["deletion_groups_during_update"] if pruned else params["deletion_groups"]
     option = "deletion_groups_during_update" if pruned else "deletion_groups"
@@ -165,13 +165,15 @@ def delete_ranked(
 
 def _ground(options: RankedOptions, membership: Membership, looker: Looker, cluster: Cluster) -> Ground:
     """Everything the plan is made of, with the task's own wishes."""
-    _narrow_to_pruned(options, membership)
     _add_the_namespace(options, membership)
     ground = gather_ground(membership, options.rules, looker, cluster, explicit_first=options.explicit_first)
     ground.default_order = options.default_order
     ground.order_annotations = options.order_annotations
     ground.facts.keep_markers = options.keep_markers
     ground.facts.check_ownership = options.ownership == "check"
+    if options.state == "pruned":
+        ground.members = _without_desired(options, membership, ground.members)
+        ground.records = []  # the release itself lives on
     look_into_namespaces(ground.members, looker)
     ground.members += find_dependants(ground.members, looker)
     return ground
@@ -222,20 +224,26 @@ def _nothing_to_do(options: RankedOptions, membership: Membership, outcome: Rank
     return outcome
 
 
-def _narrow_to_pruned(options: RankedOptions, membership: Membership) -> None:
-    """`state: pruned`: only what is recorded and not desired any more; the record itself stays."""
-    if options.state != "pruned":
-        return
+def _without_desired(options: RankedOptions, membership: Membership, members: list[Member]) -> list[Member]:
+    """`state: pruned`: only what is not desired any more, however it was found, and nothing that desired objects own."""
     sources, namespace = manifest_sources(options.desired)
     namespace = membership.default_namespace or namespace
-    desired = {_identity(claim, namespace) for claim in manifest_membership(sources, namespace).claims}
-    membership.claims = [claim for claim in membership.claims if _identity(claim, namespace) not in desired]
-    membership.records = []
-
-
-def _identity(claim: Claim, namespace: str) -> tuple[str, str, str, str]:
-    """Version aside. Where no namespace is named, both sides get the same one, whatever the kind's scope."""
-    return claim.group or "", claim.kind, claim.namespace or namespace, claim.name
+    desired = {
+        (claim.group or "", claim.kind, claim.name, place)
+        for claim in manifest_membership(sources, namespace).claims
+        # An object that names no namespace is in the default one, or in none if its kind has none.
+        for place in ({claim.namespace} if claim.namespace else {"", namespace})
+    }
+    stays = {
+        member.record.uid
+        for member in members
+        if (member.resource.group, member.resource.kind, member.record.name, member.record.namespace) in desired
+    }
+    owned = stays
+    while owned:
+        owned = {member.record.uid for member in members if owned & set(member.record.owner_uids)} - stays
+        stays = stays | owned
+    return [member for member in members if member.record.uid not in stays]
 
 
 def _add_the_namespace(options: RankedOptions, membership: Membership) -> None:

@@ -28,7 +28,7 @@ from .ladder import Ladder, Rung
 from .matching import Matcher
 from .members.looking import Looker
 from .owners import Life, OwnerFacts, fetch_owner_facts, judge_owner
-from .plan import GOING, Entry, Plan, Step
+from .plan import GOING, Entry, Plan, Step, facts_for
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -207,13 +207,14 @@ class _Runner:
         """Delete a wave and wait. Whether the next one may begin."""
         entries = {entry.member.record.uid: entry for entry in wave}
         going = [self.leavers[uid] for uid in entries]
+        facts = facts_for(outcome.step.rule, self.site.facts)
         self.departure.expect(going)
 
         def send(leaver: Leaver) -> None:
             if deadline.passed() or self.stop.is_set() or not self.departure.is_here(leaver):
                 return
             entry = entries[leaver.record.uid]
-            verdict = judge(dataclasses.replace(entry.member, record=leaver.record), self.site.facts)
+            verdict = judge(dataclasses.replace(entry.member, record=leaver.record), facts)
             if verdict.fate not in GOING:
                 outcome.late_kept.append(Entry(entry.member, verdict))
                 self.departure.forget(leaver)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...objects import Resource
 from ...problems import BadFields, BadOption
+from ..labels import parse_selector
 from .claims import Claim, Membership, Search
 from .helm import helm_membership
 from .inventories import applyset_membership, flux_membership, inventory_membership, landscaper_membership
@@ -40,6 +41,35 @@ def chosen_source(option: Mapping[str, Any]) -> tuple[str, Any]:
     return given[0]
 
 
+def check_members(option: Mapping[str, Any]) -> None:
+    """Complain about what can be seen without a cluster. An empty text would find everything, or something else."""
+    name, value = chosen_source(option)
+    bad = BadFields()
+    if isinstance(value, str):
+        value = {"": value}
+    for key, text in value.items() if isinstance(value, Mapping) and name != "manifests" else ():
+        if isinstance(text, str) and not text.strip():
+            bad.add(f"members.{name}.{key}".rstrip("."), "is empty")
+    if name == "objects":
+        _check_objects(value, bad)
+    if name == "selector":
+        try:
+            parse_selector(value.get("label_selector") or "", "members.selector.label_selector")
+        except BadOption as problem:
+            bad.complain(problem.why)
+    bad.raise_if_any()
+
+
+def _check_objects(value: list[Any], bad: BadFields) -> None:
+    for i, item in enumerate(value):
+        if not isinstance(item, Mapping):
+            bad.add(f"members.objects[{i}]", f"must be a mapping, not {type(item).__name__}")
+            continue
+        for key in ("kind", "name"):
+            if not item.get(key):
+                bad.add(f"members.objects[{i}].{key}", "is missing")
+
+
 def _helm(value: Mapping[str, Any], cluster: Cluster) -> Membership:
     return helm_membership(value["release"], value["namespace"], value["driver"], cluster)
 
@@ -58,31 +88,21 @@ def manifest_sources(value: Any) -> tuple[list[Any], str]:
 
 
 def _objects(value: list[Any], cluster: Cluster) -> Membership:
-    bad = BadFields()
-    membership = Membership("objects")
-    for i, item in enumerate(value):
-        path = f"members.objects[{i}]"
-        if not isinstance(item, Mapping):
-            bad.add(path, f"must be a mapping, not {type(item).__name__}")
-            continue
-        for key in ("kind", "name"):
-            if not item.get(key):
-                bad.add(f"{path}.{key}", "is missing")
-        api_version = item.get("api_version") or item.get("apiVersion")
-        group, _slash, version = str(api_version or "").rpartition("/")
-        membership.claims.append(
-            Claim(
-                group if api_version else None,
-                str(item.get("kind") or ""),
-                str(item.get("name") or ""),
-                str(item.get("namespace") or ""),
-                version,
-                f"named by {path}",
-                named=True,
-            )
-        )
-    bad.raise_if_any()
-    return membership
+    return Membership("objects", claims=[_reference(item, i) for i, item in enumerate(value)])
+
+
+def _reference(item: Mapping[str, Any], place: int) -> Claim:
+    api_version = item.get("api_version") or item.get("apiVersion")
+    group, _slash, version = str(api_version or "").rpartition("/")
+    return Claim(
+        group if api_version else None,
+        str(item["kind"]),
+        str(item["name"]),
+        str(item.get("namespace") or ""),
+        version,
+        f"named by members.objects[{place}]",
+        named=True,
+    )
 
 
 def _selector(value: Mapping[str, Any], cluster: Cluster) -> Membership:
