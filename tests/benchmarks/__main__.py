@@ -1,7 +1,7 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m benchmarks`: measure, print the figures, and after a whole run write docs/benchmarks.md."""
+"""`python -m benchmarks`: measure, print the figures, and after a whole run write docs/benchmarks*.md."""
 
 from __future__ import annotations
 
@@ -33,16 +33,33 @@ SCENARIOS = (DELETE, FINALIZE, TRANSPORT, MEMORY, PEERS)
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     began = time.monotonic()
-    say("about a quarter of an hour on two processors that have nothing else to do" if _is_whole(options) else "a part")
-    text = markdown(_measured(options))
+    say("about half an hour on two processors that have nothing else to do" if _is_whole(options) else "a part")
+    if set(options.scenario) != {PEERS}:
+        _publish(markdown(_measured(options)), options.output or (DOCUMENT if _is_whole(options) else None))
+    if PEERS in options.scenario:
+        _publish(_against_peers(options), _peers_output(options))
+    say(f"took {time.monotonic() - began:.0f} s")
+    return 0
+
+
+def _publish(text: str, output: Path | None) -> None:
     print(text, end="")
-    output = options.output or (DOCUMENT if _is_whole(options) else None)
     if output:
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(text, encoding="utf-8")
         say(f"written to {output}")
-    say(f"took {time.monotonic() - began:.0f} s")
-    return 0
+
+
+def _against_peers(options: argparse.Namespace) -> str:
+    sizes = peers.SIZES if options.sizes == list(SIZES) else options.sizes
+    found = peers.measure_peers(Patience(options.patience), sizes, options.rounds)
+    return peers.markdown(found, _machine(found.server_version))
+
+
+def _peers_output(options: argparse.Namespace) -> Path | None:
+    if options.output:
+        return options.output if set(options.scenario) == {PEERS} else options.output.with_name(PEERS_DOCUMENT.name)
+    return PEERS_DOCUMENT if options.sizes == list(SIZES) and not options.rounds else None
 
 
 def _measured(options: argparse.Namespace) -> Results:
@@ -72,8 +89,12 @@ def _machine(server_version: str) -> str:
 
 
 def _is_whole(options: argparse.Namespace) -> bool:
-    """Only a run of everything may replace the document."""
-    return set(options.scenario) == set(SCENARIOS) and set(options.kind) == set(KINDS) and options.sizes == list(SIZES)
+    """Only a run of everything may replace the document; peers have one of their own."""
+    return (
+        {*options.scenario, PEERS} == set(SCENARIOS)
+        and set(options.kind) == set(KINDS)
+        and options.sizes == list(SIZES)
+    )
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..objects import Resource
 from ..problems import Problem, Refused
 from .guards import Facts, judge
-from .matching import Matcher, fits_narrowing
+from .matching import Matcher
 from .members.looking import Looker, Member
 from .plan import GOING, Entry
 from .steps import StepRule, TypeRule
@@ -60,9 +60,7 @@ class Arrivals:
         fitting = [
             member
             for member in members
-            if member.record.uid not in known
-            and self._matcher.is_of(entry, member)
-            and fits_narrowing(rule.narrowing, member)
+            if member.record.uid not in known and self._matcher.reaches(rule, entry, member)
         ]
         judged = [Entry(member, judge(member, self._facts)) for member in fitting]
         return [entry for entry in judged if entry.verdict.fate in GOING]

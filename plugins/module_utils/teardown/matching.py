@@ -63,6 +63,10 @@ class Matcher:
     def _excluded(self, rule: StepRule, member: Member) -> bool:
         return any(self.is_of(entry, member) for entry in rule.exclude)
 
+    def reaches(self, rule: StepRule, entry: TypeRule, member: Member) -> bool:
+        """Does a step that takes everything of a type take this object?"""
+        return self.is_of(entry, member) and fits_narrowing(rule.narrowing, member) and not self._excluded(rule, member)
+
     def is_of(self, entry: TypeRule, member: Member) -> bool:
         resource = self.types.get(entry.path)
         if resource is None:

@@ -21,7 +21,7 @@ from ..objects import Resource
 from ..problems import Problem
 from ..profiles.built_in_groups import BUILT_IN_GROUPS
 from .guards import Facts, judge
-from .matching import Matcher, fits_narrowing
+from .matching import Matcher
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .steps import Standard, StepRule
@@ -146,7 +146,7 @@ def _beyond(
                 continue
             for record in looker.everything(resource):
                 member = Member(resource, record, f"every {resource.kind} ({entry.path})", marked=False)
-                if matcher.is_of(entry, member) and fits_narrowing(rule.narrowing, member):
+                if matcher.reaches(rule, entry, member):
                     yield member
 
 

@@ -23,7 +23,7 @@ from .dialects import read_order
 from .events import Did, Planned, Tell, Warned
 from .explain import Blocked, explain
 from .foreign import Foreign, find_foreign, look_into_namespaces, refuse
-from .guards import Facts
+from .guards import Facts, judge
 from .keepsakes import Keepsakes, keep
 from .ladder import Ladder
 from .limits import check_limits, check_numbers
@@ -31,7 +31,7 @@ from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .members.manifests import manifest_membership
 from .members.sources import check_members, chosen_source, manifest_sources, read_members
-from .plan import Entry, Ground, Plan, gather_ground, make_plan, plan_elsewhere
+from .plan import GOING, Entry, Ground, Plan, gather_ground, make_plan, plan_elsewhere
 from .run import RunOptions, RunOutcome, Site, carry_out
 from .steps import StepRule
 
@@ -172,11 +172,18 @@ def _ground(options: RankedOptions, membership: Membership, looker: Looker, clus
     ground.facts.keep_markers = options.keep_markers
     ground.facts.check_ownership = options.ownership == "check"
     if options.state == "pruned":
-        ground.members = _without_desired(options, membership, ground.members)
+        ground.members = _without_desired(options, membership, ground.members, looker)
         ground.records = []  # the release itself lives on
     look_into_namespaces(ground.members, looker)
-    ground.members += find_dependants(ground.members, looker)
+    if options.run.propagation != "Orphan":
+        # Of those that go: what a kept object owns stays with it.
+        going = [member for member in ground.members if _goes(member, ground)]
+        ground.members += find_dependants(going, looker)
     return ground
+
+
+def _goes(member: Member, ground: Ground) -> bool:
+    return judge(member, ground.facts).fate in GOING and ground.matcher.step_of(member) is not None
 
 
 def _act(
@@ -224,21 +231,13 @@ def _nothing_to_do(options: RankedOptions, membership: Membership, outcome: Rank
     return outcome
 
 
-def _without_desired(options: RankedOptions, membership: Membership, members: list[Member]) -> list[Member]:
-    """`state: pruned`: only what is not desired any more, however it was found, and nothing that desired objects own."""
+def _without_desired(
+    options: RankedOptions, membership: Membership, members: list[Member], looker: Looker
+) -> list[Member]:
+    """`state: pruned`: without what is desired, and without what desired objects own. Live objects are compared."""
     sources, namespace = manifest_sources(options.desired)
-    namespace = membership.default_namespace or namespace
-    desired = {
-        (claim.group or "", claim.kind, claim.name, place)
-        for claim in manifest_membership(sources, namespace).claims
-        # An object that names no namespace is in the default one, or in none if its kind has none.
-        for place in ({claim.namespace} if claim.namespace else {"", namespace})
-    }
-    stays = {
-        member.record.uid
-        for member in members
-        if (member.resource.group, member.resource.kind, member.record.name, member.record.namespace) in desired
-    }
+    desired = manifest_membership(sources, membership.default_namespace or namespace)
+    stays = {member.record.uid for member in looker.find(desired).members}
     owned = stays
     while owned:
         owned = {member.record.uid for member in members if owned & set(member.record.owner_uids)} - stays

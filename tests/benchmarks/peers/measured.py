@@ -16,7 +16,7 @@ from benchmarks.ground import fresh_ground
 from benchmarks.measuring import CROWDED, say
 from benchmarks.peers import crop, tools
 from benchmarks.peers.controller import slow_controller
-from benchmarks.peers.runs import Run, run, surroundings
+from benchmarks.peers.runs import Run, run
 from benchmarks.peers.tools import Peer, Stage
 from lab.faults import FaultProxy
 
@@ -48,7 +48,7 @@ def measure_peers(patience: Patience, sizes: Sequence[int] = SIZES, rounds: int 
         crop.open_records(ground.plane)
         stage = Stage(ground, Path(directory), _WARM_UP, ground.user.kubeconfig)
         results.server_version = ground.server_version
-        results.versions = tools.versions(surroundings(stage.folder, stage.kubeconfig))
+        results.versions = tools.versions()
         everybody = [_at_most(rounds, peer) for peer in tools.everybody()]
         say("peers: warming up")
         for peer in everybody:

@@ -41,8 +41,8 @@ def _races(results: PeerResults) -> Iterator[Promise]:
         if size in results.races:
             for name, goal in goals.items():
                 times = faster(results.races[size], name, of)
-                text = f"{size} objects, {words}: at least {goal:.0f}× as fast as {name}"
-                yield Promise(text, f"{times.show('.1f')}×", times.median >= goal)
+                text = f"{size} objects, {words}: at least {goal:.0f} times as fast as {name}"
+                yield Promise(text, f"{times.show('.1f')}", times.median >= goal)
 
 
 def _held(results: PeerResults) -> Iterator[Promise]:
@@ -55,7 +55,7 @@ def _held(results: PeerResults) -> Iterator[Promise]:
 def _flat(results: PeerResults) -> Iterator[Promise]:
     for name in results.far:
         times = typical(results.far[name], task) / typical(results.near[name], task)
-        yield Promise(f"far away, {name}: at most {FLAT}× the time", f"{times:.2f}×", times <= FLAT)
+        yield Promise(f"far away, {name}: at most {FLAT} times as long as near", f"{times:.2f}", times <= FLAT)
 
 
 def whole(run: Run) -> float:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,18 +86,22 @@ def everybody() -> list[Peer]:
     return [ours(), kapp(), helm(), kubernetes_core(), kubectl()]
 
 
-def versions(environment: dict[str, str]) -> str:
-    """What the programs call themselves."""
-    built = tools.ensure(["helm", "kapp"])
-    asked = {
-        "kapp": [str(built["kapp"]), "version"],
-        "helm": [str(built["helm"]), "version", "--short"],
-        "kubectl": [str(tools.kubectl()), "version", "--client"],
-        "": [plays.playbook_command(Path())[0], "--version"],
+def versions() -> str:
+    """Of the programs: those the lab builds do not know their own, but it is known from what they are built."""
+    asked = subprocess.run([tools.kubectl(), "version", "--client"], capture_output=True, text=True, check=True)
+    found = {
+        "kapp": _first_version(_sources("kapp"), "carvel.dev/kapp "),
+        "helm": _first_version(_sources("helm"), "helm.sh/helm/v3 "),
+        "kubectl": _first_version(asked.stdout, "Client Version: "),
+        "ansible-core": importlib.metadata.version("ansible-core"),
     }
-    found = []
-    for name, command in asked.items():
-        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-        word = next(word for word in said.split() if any(character.isdigit() for character in word))
-        found.append(f"{name or 'ansible-core'} {word.strip('v]+')}")
-    return ", ".join(found)
+    return ", ".join(f"{name} {version}" for name, version in found.items())
+
+
+def _sources(wrapper: str) -> str:
+    return (tools.WRAPPERS / wrapper / "go.mod").read_text()
+
+
+def _first_version(text: str, after: str) -> str:
+    found = re.search(re.escape(after) + r"v([0-9.]+)", text)
+    return found[1] if found else "of unknown version"

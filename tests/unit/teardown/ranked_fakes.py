@@ -61,7 +61,9 @@ ACCOUNTS = _kind("", "ServiceAccount", "serviceaccounts", True, "sa")
 REPLICA_SETS = _kind("apps", "ReplicaSet", "replicasets", True, "rs")
 SLICES = _kind("discovery.k8s.io", "EndpointSlice", "endpointslices")
 ROLES = _kind("rbac.authorization.k8s.io", "ClusterRole", "clusterroles", False)
-WEBHOOKS = _kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", False)
+WEBHOOKS = _kind(
+    "admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", False
+)
 DEFINITIONS = _kind("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", False, "crd")
 ZONES = _kind("ingress.example.com", "Zone", "zones", False)  # a custom resource without a namespace
 SERVED = (
@@ -379,7 +381,11 @@ def _key(resource: Resource, namespace: str, name: str) -> tuple[str, str, str, 
 
 def _ref(thing: Mapping[str, Any]) -> str:
     meta = thing["metadata"]
-    return f"{thing['kind']} {meta['namespace']}/{meta['name']}" if meta.get("namespace") else f"{thing['kind']} {meta['name']}"
+    return (
+        f"{thing['kind']} {meta['namespace']}/{meta['name']}"
+        if meta.get("namespace")
+        else f"{thing['kind']} {meta['name']}"
+    )
 
 
 def _covers(scope: Scope, resource: Resource, record: Record) -> bool:

@@ -45,19 +45,29 @@ def check_members(option: Mapping[str, Any]) -> None:
     """Complain about what can be seen without a cluster. An empty text would find everything, or something else."""
     name, value = chosen_source(option)
     bad = BadFields()
-    if isinstance(value, str):
-        value = {"": value}
-    for key, text in value.items() if isinstance(value, Mapping) and name != "manifests" else ():
-        if isinstance(text, str) and not text.strip():
-            bad.add(f"members.{name}.{key}".rstrip("."), "is empty")
+    if name != "manifests":
+        _refuse_empty_texts(value, f"members.{name}", bad)
     if name == "objects":
         _check_objects(value, bad)
     if name == "selector":
+        if not value.get("label_selector") and "*" in (value.get("kinds") or ["*"]):
+            bad.add("members.selector", "needs label_selector or kinds: it would take everything")
         try:
             parse_selector(value.get("label_selector") or "", "members.selector.label_selector")
         except BadOption as problem:
             bad.complain(problem.why)
     bad.raise_if_any()
+
+
+def _refuse_empty_texts(value: Any, path: str, bad: BadFields) -> None:
+    if isinstance(value, str) and not value.strip():
+        bad.add(path, "is empty; leave it out or give a value")
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            _refuse_empty_texts(inner, f"{path}.{key}", bad)
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            _refuse_empty_texts(inner, f"{path}[{i}]", bad)
 
 
 def _check_objects(value: list[Any], bad: BadFields) -> None:
@@ -109,8 +119,6 @@ def _selector(value: Mapping[str, Any], cluster: Cluster) -> Membership:
     labels = value.get("label_selector") or ""
     source = f"selector {labels}" if labels else "selector"
     kinds, namespaces = value.get("kinds") or ["*"], value.get("namespaces") or [None]
-    if not labels and not value.get("kinds"):
-        raise BadOption("bad options", why="members.selector needs label_selector or kinds: it would take everything")
     searches = [Search(kind, None, place, labels, source, by_hand=True) for kind in kinds for place in namespaces]
     return Membership(source, searches=searches)
 
