@@ -30,9 +30,5 @@ def _import_yaml() -> Any:
     try:
         import yaml
     except ImportError as problem:
-        raise MissingPackage(
-            "the Python package PyYAML cannot be imported",
-            why=str(problem),
-            next_step="install it where this task runs: python3 -m pip install PyYAML",
-        ) from problem
+        raise MissingPackage.named("PyYAML", problem) from problem
     return yaml

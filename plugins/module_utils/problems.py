@@ -57,6 +57,14 @@ class Interrupted(Problem):
 class MissingPackage(Problem):
     """A Python package we need is not installed where the task runs."""
 
+    @classmethod
+    def named(cls, package: str, problem: ImportError) -> MissingPackage:
+        return cls(
+            f"the Python package {package} cannot be imported",
+            why=str(problem),
+            next_step=f"install it where this task runs: python3 -m pip install {package}",
+        )
+
 
 class BadFields:
     """Collects every bad field of an option before complaining once."""

@@ -360,11 +360,7 @@ def _import_kubernetes() -> Any:
         import kubernetes.config
         import kubernetes.config.kube_config
     except ImportError as problem:
-        raise MissingPackage(
-            "the Python package kubernetes cannot be imported",
-            why=str(problem),
-            next_step="install it where this task runs: python3 -m pip install kubernetes",
-        ) from problem
+        raise MissingPackage.named("kubernetes", problem) from problem
     return kubernetes
 
 

@@ -108,9 +108,7 @@ def _proxy_manager(urllib3: Any, endpoint: Endpoint) -> Any:
         try:
             from urllib3.contrib.socks import SOCKSProxyManager
         except ImportError as problem:
-            raise MissingPackage(
-                "a SOCKS proxy is set", why=str(problem), next_step="install it: python3 -m pip install PySocks"
-            ) from problem
+            raise MissingPackage.named("PySocks", problem) from problem
         return SOCKSProxyManager(proxy, **tls)
     secret = None
     if parts.username:
@@ -144,9 +142,5 @@ def _import_urllib3() -> Any:
     try:
         import urllib3
     except ImportError as problem:
-        raise MissingPackage(
-            "a proxy is set, and the Python package urllib3 cannot be imported",
-            why=str(problem),
-            next_step="install it where this task runs: python3 -m pip install urllib3",
-        ) from problem
+        raise MissingPackage.named("urllib3", problem) from problem
     return urllib3

@@ -172,7 +172,9 @@ def _ground(options: RankedOptions, membership: Membership, looker: Looker, clus
     ground.facts.keep_markers = options.keep_markers
     ground.facts.check_ownership = options.ownership == "check"
     if options.state == "pruned":
-        ground.members = _without_desired(options, membership, ground.members, looker)
+        sources, namespace = manifest_sources(options.desired)
+        desired = manifest_membership(sources, membership.default_namespace or namespace)
+        ground.members = _without_desired(ground.members, desired, looker)
         ground.records = []  # the release itself lives on
     look_into_namespaces(ground.members, looker)
     if options.run.propagation != "Orphan":
@@ -231,12 +233,8 @@ def _nothing_to_do(options: RankedOptions, membership: Membership, outcome: Rank
     return outcome
 
 
-def _without_desired(
-    options: RankedOptions, membership: Membership, members: list[Member], looker: Looker
-) -> list[Member]:
+def _without_desired(members: list[Member], desired: Membership, looker: Looker) -> list[Member]:
     """`state: pruned`: without what is desired, and without what desired objects own. Live objects are compared."""
-    sources, namespace = manifest_sources(options.desired)
-    desired = manifest_membership(sources, membership.default_namespace or namespace)
     stays = {member.record.uid for member in looker.find(desired).members}
     owned = stays
     while owned:

@@ -87,7 +87,7 @@ def _held(results: PeerResults) -> Iterator[str]:
     yield "## Held by a finalizer"
     yield (
         f"{size} ConfigMaps, each with a finalizer that a controller takes off {DELAY:.1f} s after the deletion. The\n"
-        "floor is that delay plus what the same tool takes when there is no finalizer. Seconds, of ours around the task."
+        "floor is that delay plus what the same tool takes when there is no finalizer. Seconds; ours around the task."
     )
     rows = [
         (

@@ -61,6 +61,14 @@ def test_a_pause_holds_whoever_comes_next() -> None:
     assert (clock.slept, clock.now(), brake.throttled_seconds) == ([2.0], 1003.0, 3.0)
 
 
+def test_a_short_pause_is_slept_out_too() -> None:
+    clock = ImpatientClock()
+    brake = Brake(clock, 4, StopSign())
+    brake.complain(0.5)
+    brake.enter()
+    assert clock.slept == [0.5]
+
+
 def test_each_complaint_halves_the_places_down_to_one() -> None:
     clock = ImpatientClock()
     brake = Brake(clock, 16, StopSign())
@@ -89,7 +97,8 @@ def test_a_longer_pause_counts_only_for_what_it_adds() -> None:
     brake.complain(5.0)
     brake.complain(1.0)
     brake.enter()
-    assert (clock.now(), brake.throttled_seconds) == (1007.0, 7.0)
+    brake.leave()
+    assert (clock.now(), brake.throttled_seconds, places(brake)) == (1007.0, 7.0, 8)
 
 
 def test_the_places_come_back_slowly_one_by_one_until_all_may_send_again() -> None:

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube.patience import (
-    OUTAGE_ECHO,
     RULES,
     Situation,
     pause_before_next_try,
@@ -50,6 +49,7 @@ PAUSES: dict[str, tuple[Situation, float | None]] = {
     "500 ends after ten seconds": (after(500, elapsed=10.0), None),
     "502 again": (after(502, tries=5), 1.6),
     "502 ends after six tries": (after(502, tries=6), None),
+    "502 ends after ten seconds": (after(502, elapsed=10.0), None),
     "503 again": (after(503, tries=5), 1.6),
     "503 ends after six tries": (after(503, tries=6), None),
     "503 ends after ten seconds": (after(503, elapsed=10.0), None),
@@ -65,7 +65,10 @@ PAUSES: dict[str, tuple[Situation, float | None]] = {
     # A server that has just come back refuses what it would allow a moment later.
     "401 just after an outage": (after(401, since_outage=1.0), 0.1),
     "403 just after an outage": (after(403, since_outage=1.0), 0.1),
-    "403 a while after an outage": (after(403, since_outage=OUTAGE_ECHO), None),
+    "403 a while after an outage": (after(403, since_outage=14.9), 0.1),
+    "403 long after an outage": (after(403, since_outage=15.0), None),
+    "502 just after an outage is tried more often": (after(502, tries=10, elapsed=20.0, since_outage=1.0), 5.0),
+    "504 just after an outage is tried more often": (after(504, tries=10, elapsed=40.0, since_outage=1.0), 5.0),
     "404 just after an outage is final": (after(404, since_outage=1.0), None),
     "409 just after an outage is final": (after(409, since_outage=1.0), None),
     "500 just after an outage is tried more often": (after(500, tries=10, elapsed=20.0, since_outage=1.0), 5.0),

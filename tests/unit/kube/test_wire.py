@@ -221,6 +221,22 @@ def test_what_is_not_http_as_we_know_it_is_a_broken_wire(data: bytes) -> None:
     assert not isinstance(broken.value, SilentClose)
 
 
+@pytest.mark.parametrize(
+    "data", named({"a head": OK + b"X: ", "a chunk size": CHUNKED, "a trailer": CHUNKED + b"0\r\nX: "})
+)
+def test_what_never_ends_is_given_up_before_it_fills_the_memory(data: bytes) -> None:
+    class Endless:
+        reads = 0
+
+        def recv(self, size: int, /) -> bytes:
+            self.reads += 1
+            assert self.reads < 20, "reads without end"
+            return data if self.reads == 1 else b"1" * size
+
+    with pytest.raises(BrokenWire, match="without end"):
+        read_one(Reader(Endless()), "GET")
+
+
 def test_a_connection_that_ends_before_the_first_byte_is_a_silent_close() -> None:
     with pytest.raises(SilentClose):
         Reader(Pieces()).head()

@@ -270,7 +270,7 @@ def refused(server: FakeServer, **params: Any) -> Refused:
 def test_more_objects_than_allowed_are_refused_before_anything_is_written() -> None:
     server = hanging("a", "b")
     assert str(refused(server, max_objects=1)) == (
-        "too many objects: 2 would lose a finalizer, and max_objects is 1. "
+        "too many objects: the plan touches 2, and max_objects is 1. "
         "Next: look at the plan with --check, then raise max_objects or select less; nothing was changed."
     )
     assert server.writes() == []
@@ -503,7 +503,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "too many workers": ({"parallel": 65}, "parallel: must be 64 or less, not 65"),
     "several at once": (
         {"grace": -1, "timeout": 0},
-        "grace: must be 0 or more, not -1; timeout: must be 1 or more, not 0",
+        "timeout: must be 1 or more, not 0; grace: must be 0 or more, not -1",
     ),
 }
 
