@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.front import Job
-from ansible_collections.sunset.kube.plugins.module_utils.jobs import finalizer
+from ansible_collections.sunset.kube.plugins.module_utils.jobs import finalizer, ranked_delete
 from integration.running import run_job, run_playbook
-from integration.stage import CLEANUP, FOREIGN, Body, Stage, widget
+from integration.stage import CLEANUP, FOREIGN, Body, Stage, config_map, gadget, widget
 from lab.audit import AuditEvent, AuditTrail
 from lab.fixtures import AsUser
 
@@ -40,7 +40,29 @@ def hanging_widgets(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
     return {"kind": "Widget", "finalizers": [CLEANUP], "namespace": namespace}, things
 
 
-ROWS = [Row(finalizer.JOB, hanging_widgets)]
+def release_in_three_steps(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
+    """With everything on that writes: patches before the deletion, and force."""
+    namespace = stage.another_namespace()
+    things = stage.put(config_map("a", namespace), widget("b", namespace, CLEANUP), gadget(f"c-{namespace}"))
+    rows = [
+        {
+            "api_version": thing["apiVersion"],
+            "kind": thing["kind"],
+            "namespace": thing["metadata"].get("namespace", ""),
+            "name": thing["metadata"]["name"],
+        }
+        for thing in things
+    ]
+    options = {
+        "members": {"objects": rows},
+        "before_delete": {"annotate": {"example.com/farewell": "yes"}},
+        "deletion_order_rules": [{"deletionRank": 100, "forceDelete": True}],
+        "force_after": 0,
+    }
+    return options, things
+
+
+ROWS = [Row(finalizer.JOB, hanging_widgets), Row(ranked_delete.JOB, release_in_three_steps)]
 rows = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 
 

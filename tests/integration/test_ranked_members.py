@@ -258,6 +258,23 @@ def test_an_object_adopted_between_plan_and_delete_stays(remove: Remover, stage:
     assert remaining(stage, [held, later]) == ["a"]
 
 
+@pytest.mark.parametrize("on_timeout", ["fail", "continue"])
+def test_the_record_stays_as_long_as_anything_of_the_release_does(
+    remove: Remover, stage: Stage, helm: Helm, on_timeout: str
+) -> None:
+    """Without its record the rest of the release could never be found again."""
+    small_release(helm, ("held", {}))
+    held = config_map("held", stage.namespace)
+    assert stage.api.patch(stage.api.path_of(held), {"metadata": {"finalizers": [CLEANUP]}})[0] == 200
+    result = remove(release(helm), timeout=3, on_timeout=on_timeout)
+    assert bool(result.get("failed")) is (on_timeout == "fail")
+    assert names(result["survivors"]) == ["held"]
+    assert helm.records() == ["sh.helm.release.v1.shop.v1"]
+    stage.release(held)
+    succeeded(remove(release(helm)))
+    assert helm.records() == []
+
+
 def test_definitions_of_the_chart_stay_when_no_step_takes_definitions(
     remove: Remover, stage: Stage, helm: Helm
 ) -> None:
@@ -429,6 +446,16 @@ def test_an_object_with_a_generated_name_cannot_be_found_again_and_is_told(remov
     nameless = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "map-"}}
     result = succeeded(remove({"manifests": [nameless]}))
     assert "without a name" in warnings_of(result)
+
+
+def test_an_empty_list_is_no_object_without_a_name(remove: Remover, stage: Stage) -> None:
+    result = succeeded(remove({"manifests": [{"apiVersion": "v1", "kind": "List", "items": []}]}))
+    assert (result["changed"], warnings_of(result)) == (False, "")
+
+
+def test_an_object_in_a_namespace_that_is_gone_is_gone(remove: Remover) -> None:
+    result = unchanged_second_run(remove, named(config_map("a", "no-such-namespace")))
+    assert result["counts"]["gone"] == 1
 
 
 def test_references_take_both_spellings_and_any_name_of_a_kind(remove: Remover, stage: Stage) -> None:
@@ -620,13 +647,7 @@ def test_a_landscaper_deploy_item_names_its_objects_and_their_policies(
     remove: Remover, stage: Stage, foreign_kinds: None
 ) -> None:
     here = stage.namespace
-    policies = {
-        "managed": "manage",
-        "kept": "keep",
-        "immutable": "immutable",
-        "fallback": "fallback",
-        "ignored": "ignore",
-    }
+    policies = {"managed": "manage", "kept": "keep", "immutable": "immutable", "ignored": "ignore"}
     made = stage.put(*(config_map(name, here) for name in policies), gadget(f"gadget-{here}"))
     managed = [
         {"policy": policies[one["metadata"]["name"]], "resource": {**manifest(one), **one["metadata"]}}
@@ -638,6 +659,23 @@ def test_a_landscaper_deploy_item_names_its_objects_and_their_policies(
     result = succeeded(remove({"landscaper": {"deploy_item": "shop", "namespace": here}}))
     assert remaining(stage, made) == ["ignored", "kept"]
     assert kept(result)["kept"] == ("keep", "Landscaper policy keep")
+
+
+def test_a_landscaper_object_with_policy_fallback_goes_only_while_it_is_labelled_as_ours(
+    remove: Remover, stage: Stage, foreign_kinds: None
+) -> None:
+    here, label = stage.namespace, "manifest.deployer.landscaper.gardener.cloud/deployitem"
+    made = stage.put(
+        config_map("ours", here, labels={label: "shop"}),
+        config_map("taken-over", here, labels={label: "other"}),
+        config_map("unlabelled", here),
+    )
+    managed = [{"policy": "fallback", "resource": {**manifest(one), **one["metadata"]}} for one in made]
+    item = body(f"{LANDSCAPER}/v1", "DeployItem", "shop", here)
+    with_status(stage, item, {"providerStatus": {"managedResources": managed}})
+    result = succeeded(remove({"landscaper": {"deploy_item": "shop", "namespace": here}}))
+    assert remaining(stage, made) == ["taken-over", "unlabelled"]
+    assert sorted(kept(result)) == ["taken-over", "unlabelled"]
 
 
 # -- a whole namespace -------------------------------------------------------------------------------------------------

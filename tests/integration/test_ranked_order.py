@@ -698,3 +698,43 @@ def test_whoever_converts_a_kind_outlives_its_objects(
     )
     assert deletions(audit, remove.user) == ["held", "converter", "map"]
     assert result["steps"][0]["deleted"] == 2
+
+
+def test_change_rules_of_kapp_count_when_the_task_says_so(remove: Remover, stage: Stage, audit: AuditTrail) -> None:
+    here = stage.namespace
+    group, rule = "kapp.k14s.io/change-group", "kapp.k14s.io/change-rule"
+    made = stage.put(
+        annotated(config_map("base", here), **{rule: "delete after deleting example.com/app"}),
+        annotated(secret("app", here), **{group: "example.com/app", rule: "upsert after upserting example.com/base"}),
+        annotated(config_map("first", here), **{f"{rule}.one": "delete before deleting example.com/app"}),
+    )
+    assert planned(succeeded(remove(named(*made), check_mode=True))) == [["app", "base", "first"]]
+    succeeded(remove(named(*made), order_annotations=["kapp"]))
+    assert deletions(audit, remove.user) == ["first", "app", "base"]
+
+
+def test_a_circle_of_kapp_rules_is_refused(remove: Remover, stage: Stage, audit: AuditTrail) -> None:
+    group, rule = "kapp.k14s.io/change-group", "kapp.k14s.io/change-rule"
+    made = stage.put(
+        *(
+            annotated(config_map(one, stage.namespace), **{group: one, rule: f"delete after deleting {other}"})
+            for one, other in (("hen", "egg"), ("egg", "hen"))
+        )
+    )
+    assert "circle" in failed(remove(named(*made), order_annotations=["kapp"]))
+    assert audit.writes(remove.user.name) == []
+
+
+def test_sync_waves_of_argo_cd_count_backwards_when_the_task_says_so(
+    remove: Remover, stage: Stage, audit: AuditTrail
+) -> None:
+    here, wave = stage.namespace, "argocd.argoproj.io/sync-wave"
+    made = stage.put(
+        annotated(config_map("early", here), **{wave: "-1"}),
+        config_map("zero", here),
+        annotated(secret("late", here), **{wave: "10"}),
+        annotated(config_map("late-too", here), **{wave: "10"}),
+    )
+    succeeded(remove(named(*made), order_annotations=["argocd"]))
+    expected = [["late", "late-too"], ["zero"], ["early"]]
+    assert in_portions(deletions(audit, remove.user), expected) == expected

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a ranked deletion runs: force, time-outs with their reasons, newcomers, dependants, interruptions, other clusters.
+"""How a ranked deletion runs: force, time-outs and their reasons, newcomers, dependants, interruptions, other clusters.
 
 Waits end with an event, never with a sleep; what was sent is read from the API server's audit log.
 """
@@ -14,6 +14,7 @@ import secrets
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -308,10 +309,10 @@ def test_a_definition_that_stays_tells_that_instances_are_left(
     assert "customresourcecleanup.apiextensions.k8s.io" in told
 
 
-def test_a_webhook_that_refuses_deletions_is_recognised(remove: Remover, stage: Stage) -> None:
+def dead_webhook(stage: Stage, operation: str, resource: str, group: str = "") -> None:
+    """Every such request in the test's namespace is refused: the webhook that should say yes does not exist."""
     here = stage.namespace
-    [thing] = stage.put(config_map("guarded", here))
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"], "resources": ["configmaps"]}
+    rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": [operation], "resources": [resource]}
     hook = {
         "name": "dead.example.com",
         "clientConfig": {"url": "https://127.0.0.1:9/admit"},
@@ -322,6 +323,11 @@ def test_a_webhook_that_refuses_deletions_is_recognised(remove: Remover, stage: 
     }
     kind = "ValidatingWebhookConfiguration"
     stage.put(body("admissionregistration.k8s.io/v1", kind, f"dead-{here}", "", webhooks=[hook]))
+
+
+def test_a_webhook_that_refuses_deletions_is_recognised(remove: Remover, stage: Stage) -> None:
+    [thing] = stage.put(config_map("guarded", stage.namespace))
+    dead_webhook(stage, "DELETE", "configmaps")
     path = stage.api.path_of(thing)
     until(lambda: stage.api.delete(path, dryRun="All")[0] == 500, "the webhook to be in force", every=0.05)
     result = remove(named(thing), timeout=20)
@@ -329,6 +335,24 @@ def test_a_webhook_that_refuses_deletions_is_recognised(remove: Remover, stage: 
     [blocker] = survivor(result)["blocked_by"]
     assert blocker["what"] == "webhook"
     assert "dead.example.com" in blocker["text"]
+
+
+def test_a_webhook_that_refuses_the_stripping_of_finalizers_is_recognised(remove: Remover, stage: Stage) -> None:
+    """Its backend went before it, as Helm does it: now nothing can be forced."""
+    [held] = stage.hang(widget("held", stage.namespace, CLEANUP))
+    dead_webhook(stage, "UPDATE", "widgets", GROUP)
+    path, touch = stage.api.path_of(held), {"metadata": {"annotations": {"a": "b"}}}
+    until(lambda: stage.api.patch(path, touch, dryRun="All")[0] == 500, "the webhook to be in force", every=0.05)
+    result = remove(named(held), deletion_groups=FORCED, force_after=0, timeout=5)
+    failed(result)
+    told = survivor(result)["blocked_by"]
+    assert "webhook" in [blocker["what"] for blocker in told]
+    assert "dead.example.com" in str(told)
+    status, _ = stage.api.delete(
+        f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/dead-{stage.namespace}"
+    )
+    assert status == 200  # or the stage could not be cleared
+    until(lambda: stage.api.patch(path, touch, dryRun="All")[0] == 200, "the webhook to be gone", every=0.05)
 
 
 # -- whole kinds: newcomers, and who will not give up ------------------------------------------------------------------
@@ -373,11 +397,12 @@ def test_a_step_about_members_only_leaves_what_is_created_meanwhile(remove: Remo
 def test_an_object_that_is_brought_back_again_and_again_is_given_up_with_the_name_of_who_does_it(
     remove: Remover, stage: Stage
 ) -> None:
-    [phoenix] = stage.put(widget("phoenix", stage.namespace), manager="stubborn-operator")
+    risen = widget("phoenix", stage.namespace, spec={"ashes": True})
+    [phoenix] = stage.put(risen, manager="stubborn-operator")
     [later] = stage.put(gadget(f"later-{stage.namespace}"))
 
     def rise() -> None:
-        stage.put(widget("phoenix", stage.namespace), manager="stubborn-operator")
+        stage.put(risen, manager="stubborn-operator")
 
     result = remove(
         named(phoenix, later),
@@ -436,7 +461,10 @@ def test_the_whole_step_is_annotated_and_patched_before_its_first_deletion(
 def test_workloads_are_scaled_before_they_are_deleted_and_other_kinds_are_left_as_they_are(
     remove: Remover, stage: Stage, audit: AuditTrail
 ) -> None:
-    app, plain = stage.put(deployment("app", stage.namespace), config_map("plain", stage.namespace))
+    here = with_accounts(stage)
+    app, plain = stage.put(deployment("app", here), config_map("plain", here))
+    sets = f"/apis/apps/v1/namespaces/{here}/replicasets"
+    until(lambda: stage.api.get(sets)[1]["items"], "its ReplicaSet", timeout=30, every=0.05)
     succeeded(remove(named(app, plain), before_delete={"scale": 0}))
     patches = [event.name for event in audit.writes(remove.user.name) if event.verb == "patch"]
     assert patches == ["app"]
@@ -697,15 +725,16 @@ def test_five_thousand_objects_of_ten_kinds_go_in_five_ranks_with_one_request_ea
 ) -> None:
     label = {"many": secrets.token_hex(4)}
     spaces = [stage.another_namespace() for _ in range(NAMESPACES)]
-    for (api_version, kind), content in MANY.items():
-        path = plane.api.path_of(body(api_version, kind, "", spaces[0]), collection=True)
-        for space in spaces:
-            bodies = [
-                body(api_version, kind, f"r{rank}-{n}", space, labels=label, **content)
-                for rank in range(RANKS)
-                for n in range(PORTION)
-            ]
-            plane.api.create_many(path.replace(spaces[0], space), bodies)
+    bodies = [
+        body(api_version, kind, f"r{rank}-{n}", space, labels=label, **content)
+        for (api_version, kind), content in MANY.items()
+        for space in spaces
+        for rank in range(RANKS)
+        for n in range(PORTION)
+    ]
+    with ThreadPoolExecutor(8, thread_name_prefix="many") as pool:
+        made = list(pool.map(lambda one: plane.api.post(plane.api.path_of(one, collection=True), one)[0], bodies))
+    assert made == [201] * len(bodies)
     rules = [
         {
             "deletionRank": 10 * rank,

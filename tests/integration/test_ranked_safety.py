@@ -584,3 +584,12 @@ def test_the_roles_of_the_cluster_cannot_be_reached_through_a_manifest(
     assert kept(result)["view"][0] == "protected"
     assert result["changed"] is False
     assert touched_nothing(audit, remove)
+
+
+def test_an_immortal_namespace_that_is_named_is_refused_by_the_server_itself(
+    remove: Remover, stage: Stage, audit: AuditTrail
+) -> None:
+    result = remove(named(the_namespace("kube-public")), check_mode=True, foreign_instances="cascade")
+    assert "kube-public" in failed(result)
+    assert touched_nothing(audit, remove)
+    assert kept(remove(manifests(the_namespace("kube-public"))))["kube-public"][0] == "protected"

@@ -47,7 +47,7 @@ def find_dependants(members: Sequence[Member], looker: Looker) -> list[Member]:
         for resource, record in children.get(owner.record.uid, ()):
             if record.uid in known or not all(uid in known for uid in record.owner_uids):
                 continue
-            child = Member(resource, record, f"owned by {owner.ref}", marked=False)
+            child = Member(resource, record, f"owned by {owner.ref}", marked=False, dependant=True)
             known[record.uid] = child
             found.append(child)
             queue.append(child)

@@ -58,6 +58,8 @@ def _ranked(rules: Sequence[Any], bad: BadFields) -> tuple[StepRule, ...]:
     for i, item in enumerate(rules):
         path = f"deletion_order_rules[{i}]"
         step = _Reader(bad).rule(item, path)
+        if step is None:
+            continue
         if step.rank in by_rank:
             bad.add(f"{path}.deletionRank", f"{step.rank} is used twice; every rule needs a rank of its own")
         by_rank[step.rank] = step
@@ -93,12 +95,12 @@ class _Reader:
         self._check_context(step)
         return step
 
-    def rule(self, item: Any, path: str) -> StepRule:
+    def rule(self, item: Any, path: str) -> StepRule | None:
         fields = self._fields(item, RULE_KEYS, path)
         rank = fields.get("deletionRank")
         if not isinstance(rank, int) or isinstance(rank, bool):
             self._bad.add(f"{path}.deletionRank", f"needs a whole number, not {rank!r}")
-            rank = 0
+            return None
         common = self._common(fields, path)
         force = self._force(fields.get("forceDelete"), f"{path}.forceDelete")
         skip = self._flag(fields.get("skip"), f"{path}.skip")
@@ -106,7 +108,9 @@ class _Reader:
         if rank in STANDARD_RANKS:
             if types is not None:
                 self._bad.add(f"{path}.types", "is not allowed on the ranks 100, 200 and 300")
-            step = dataclasses.replace(STANDARD_RANKS[rank], path=path, force=force, skip=skip)
+            context = self._text(fields.get("targetName"), f"{path}.targetName")
+            step = dataclasses.replace(STANDARD_RANKS[rank], path=path, force=force, skip=skip, context=context)
+            self._check_context(step)
             return dataclasses.replace(step, **common)
         if skip:
             self._bad.add(f"{path}.skip", "is only allowed on the ranks 100, 200 and 300; leave this rule out instead")
@@ -200,7 +204,7 @@ class _Reader:
             common["name"] = name
         timeout = fields.get("timeout")
         if timeout is not None:
-            if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or timeout <= 0:
+            if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout > 0:
                 self._bad.add(f"{path}.timeout", f"needs seconds, more than 0, not {timeout!r}")
             else:
                 common["timeout"] = float(timeout)

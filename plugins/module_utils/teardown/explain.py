@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..objects import ObjectRef, Record
-from ..problems import Problem
+from ..problems import Problem, TimedOut
 from .departure import Leaver
 from .finalizer_rules import known
 from .owners import Life, OwnerFacts, fetch_owner_facts, judge_owner
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..kube.cluster import Cluster
 
 _MOST_LOOKS = 20
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Blocker:
     owner: str = ""
     alive: str = ""
     suggestion: str = ""
+
+    @property
+    def short(self) -> str:
+        return f"finalizer {self.finalizer}: {self.text}" if self.finalizer else self.text
 
     def as_dict(self) -> dict[str, str]:
         rows = {
@@ -71,6 +76,18 @@ def explain(run: RunOutcome, cluster: Cluster) -> list[Blocked]:
         blockers += [Blocker("blind", str(problem)) for problem in run.blind.values()]
         found.append(Blocked(leaver.ref, leaver.record, blockers or [_no_reason(leaver.record)]))
     return found
+
+
+def name_the_first(failure: Problem | None, blocked: list[Blocked]) -> Problem | None:
+    """A time-out that says who is still there, why, and what to do about the first of them."""
+    if not isinstance(failure, TimedOut) or not blocked:
+        return failure
+    named = "; ".join(f"{entry.ref} ({entry.blockers[0].short})" for entry in blocked[:_MOST_NAMED])
+    more = f" and {len(blocked) - _MOST_NAMED} more" if len(blocked) > _MOST_NAMED else ""
+    next_step = blocked[0].blockers[0].suggestion or failure.next_step
+    return TimedOut(
+        failure.what, which=failure.which, why=f"{failure.why}: {named}{more}", next_step=f"{next_step}; see survivors"
+    )
 
 
 def _refusal(problem: Problem) -> Blocker:

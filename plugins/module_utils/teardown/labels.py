@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Label selectors, read and applied on our side: the same language the API server speaks.
+"""Label selectors, read and applied on our side: the language the API server speaks, without > and <.
 
 Room: teardown (pure). `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, joined by commas.
 """
@@ -19,6 +19,7 @@ _VALUE = r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?"
 _SET = re.compile(rf"^({_KEY})\s+(in|notin)\s*\(\s*([^()]*)\)$")
 _EQUALITY = re.compile(rf"^({_KEY})\s*(==|=|!=)\s*({_VALUE})$")
 _PRESENCE = re.compile(rf"^(!?)\s*({_KEY})$")
+_ONE_VALUE = re.compile(_VALUE)
 _COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 
 Test = Callable[[Mapping[str, str]], bool]
@@ -34,6 +35,8 @@ def parse_selector(text: str, path: str = "label_selector") -> Test:
 def _parse(part: str, path: str) -> Test:
     if match := _SET.match(part):
         key, word, values = match[1], match[3], {value.strip() for value in match[4].split(",")}
+        if not all(_ONE_VALUE.fullmatch(value) for value in values):
+            raise _cannot_read(part, path)
         if word == "in":
             return lambda labels: labels.get(key) in values
         return lambda labels: labels.get(key) not in values
@@ -45,6 +48,9 @@ def _parse(part: str, path: str) -> Test:
     if match := _PRESENCE.match(part):
         absent, key = bool(match[1]), match[2]
         return lambda labels: (key in labels) is not absent
-    raise BadOption(
-        "bad options", why=f"{path}: cannot read {part!r}", next_step="write it like app=shop,tier in (web,db)"
-    )
+    raise _cannot_read(part, path)
+
+
+def _cannot_read(part: str, path: str) -> BadOption:
+    why = f"{path}: cannot read {part!r}"
+    return BadOption("bad options", why=why, next_step="write it like app=shop,tier in (web,db)")

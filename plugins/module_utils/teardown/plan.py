@@ -114,7 +114,7 @@ def gather_ground(
     types = _resolve_types(rules, looker)
     matcher = Matcher(rules, types, explicit_first)
     members = {member.record.uid: member for member in found.members}
-    for member in _beyond(rules, types, matcher, looker):
+    for member in _beyond(rules, matcher, looker):
         members.setdefault(member.record.uid, member)
     everyone = list(members.values())
     return Ground(
@@ -136,13 +136,11 @@ def _resolve_types(rules: Iterable[StepRule], looker: Looker) -> dict[str, Resou
     return resolved
 
 
-def _beyond(
-    rules: Iterable[StepRule], types: dict[str, Resource | None], matcher: Matcher, looker: Looker
-) -> Iterator[Member]:
-    for rule in rules:
+def _beyond(rules: Iterable[StepRule], matcher: Matcher, looker: Looker) -> Iterator[Member]:
+    for rule in (rule for rule in rules if not rule.context):
         for entry in rule.types:
-            resource = types[entry.path]
-            if not entry.everything or resource is None or rule.context:
+            resource = matcher.types[entry.path]
+            if not entry.everything or resource is None:
                 continue
             for record in looker.everything(resource):
                 member = Member(resource, record, f"every {resource.kind} ({entry.path})", marked=False)
@@ -202,15 +200,19 @@ def _webhook_backends(members: Sequence[Member], cluster: Cluster) -> dict[str, 
     return backends
 
 
-def plan_elsewhere(rule: StepRule, looker: Looker, facts: Facts) -> tuple[Step, Matcher]:
-    """A step that another context's cluster is about: every object of its types there."""
-    here = dataclasses.replace(rule, context=None)
-    types = _resolve_types([here], looker)
-    matcher = Matcher((here,), types)
-    members = {member.record.uid: member for member in _beyond([here], types, matcher, looker)}
-    taken = [member for member in members.values() if matcher.step_of(member) == 0]
-    step = _step(rule, [Entry(member, judge(member, facts)) for member in taken], OrderFacts(), [])
-    return step, matcher
+def plan_elsewhere(rules: Sequence[StepRule], looker: Looker, facts: Facts) -> tuple[list[Step], Matcher]:
+    """Steps that another context's cluster is about: every object of their types there."""
+    here = tuple(dataclasses.replace(rule, context=None) for rule in rules)
+    matcher = Matcher(here, _resolve_types(here, looker))
+    members = {member.record.uid: member for member in _beyond(here, matcher, looker)}
+    taken: list[list[Entry]] = [[] for _rule in rules]
+    for member in members.values():
+        place = matcher.step_of(member)
+        if place is not None:
+            taken[place].append(Entry(member, judge(member, facts)))
+    warnings: list[str] = []
+    steps = [_step(rule, entries, OrderFacts(), warnings) for rule, entries in zip(rules, taken, strict=True)]
+    return steps, matcher
 
 
 def make_plan(ground: Ground) -> Plan:

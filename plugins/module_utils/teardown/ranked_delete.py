@@ -21,7 +21,7 @@ from .before_delete import check_before_delete
 from .dependants import find_dependants
 from .dialects import read_order
 from .events import Did, Planned, Tell, Warned
-from .explain import Blocked, explain
+from .explain import Blocked, explain, name_the_first
 from .foreign import Foreign, find_foreign, look_into_namespaces, refuse
 from .guards import Facts, judge
 from .keepsakes import Keepsakes, keep
@@ -202,8 +202,8 @@ def _act(
     if options.keepsakes:
         outcome.keepsakes = keep(outcome.plan, {context: site.cluster for context, site in sites.items()})
     outcome.run = carry_out(outcome.plan, sites, options.run, clock, stop, tell)
-    outcome.failure = outcome.run.failure
     outcome.blocked = explain(outcome.run, sites[None].cluster)
+    outcome.failure = name_the_first(outcome.run.failure, outcome.blocked)
 
 
 def _warn(outcome: RankedOutcome, texts: Sequence[str], tell: Tell) -> None:
@@ -215,13 +215,14 @@ def _warn(outcome: RankedOutcome, texts: Sequence[str], tell: Tell) -> None:
 def _sites_elsewhere(plan: Plan, other_cluster: Callable[[str], Cluster], tell: Tell) -> dict[str | None, Site]:
     """Steps with `targetName` are planned and carried out in that context's cluster."""
     sites: dict[str | None, Site] = {}
-    for place, step in enumerate(plan.steps):
-        context = step.rule.context
-        if context:
-            cluster = other_cluster(context)
-            looker = Looker(cluster, tell)
-            plan.steps[place], matcher = plan_elsewhere(step.rule, looker, Facts())
-            sites[context] = Site(cluster, looker, matcher, Facts())
+    for context in dict.fromkeys(step.rule.context for step in plan.steps if step.rule.context):
+        places = [place for place, step in enumerate(plan.steps) if step.rule.context == context]
+        cluster = other_cluster(context)
+        looker = Looker(cluster, tell)
+        steps, matcher = plan_elsewhere([plan.steps[place].rule for place in places], looker, Facts())
+        for place, step in zip(places, steps, strict=True):
+            plan.steps[place] = step
+        sites[context] = Site(cluster, looker, matcher, Facts())
     return sites
 
 
@@ -279,7 +280,7 @@ def _check_rights(options: RankedOptions, plan: Plan, sites: Mapping[str | None,
         for step in (step for step in plan.steps if step.rule.context == context):
             patches = step.rule.force or step.rule.before_delete or options.run.before_delete
             for entry in step.going:
-                for verb in ("delete", "patch") if patches else ("delete",):
+                for verb in ("delete", "patch") if patches and not entry.member.dependant else ("delete",):
                     needed.setdefault((verb, entry.member.resource), set()).add(entry.member.record.namespace)
         _require_all(site.cluster, needed)
 

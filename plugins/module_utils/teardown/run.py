@@ -190,8 +190,8 @@ class _Runner:
         def patch_one(entry: Entry) -> None:
             patch = patch_before_delete(entry.member, wish)
             leaver = self.leavers[entry.member.record.uid]
-            if not patch or leaver.record.terminating:
-                return
+            if not patch or leaver.record.terminating or entry.member.dependant:
+                return  # a dependant's controller would undo it at once
             written = self.cluster.merge_patch(leaver.resource, leaver.record, patch)
             self.tell(Did("patch before delete", leaver.ref, written.effect.value))
             if written.problem:

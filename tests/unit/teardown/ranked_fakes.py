@@ -165,7 +165,7 @@ class FakeCluster:
     # -- what tests do -------------------------------------------------------------------------------------------------
 
     def add(self, resource: Resource, name: str, namespace: str = "shop", **more: Any) -> dict[str, Any]:
-        """Put an object there. `spec`, `data` … go to the object, `grace` is its grace period, all else its metadata."""
+        """Put an object there. `spec`, `data` … are its own, `grace` its grace period, all else metadata."""
         whole = {key: more.pop(key) for key in (*_OF_THE_OBJECT, "grace") if key in more}
         thing = {
             "apiVersion": resource.api_version,

@@ -46,6 +46,7 @@ class Member:
     marked: bool = True
     keep: str = ""
     named: bool = False  # by the task itself, one by one
+    dependant: bool = False  # found because another member owns it
 
     @property
     def ref(self) -> ObjectRef:
