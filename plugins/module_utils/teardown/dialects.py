@@ -96,29 +96,32 @@ class _Reader:
         return step
 
     def rule(self, item: Any, path: str) -> StepRule | None:
+        """A step of dialect B; None without a usable rank, after all its other mistakes were told as well."""
         fields = self._fields(item, RULE_KEYS, path)
         rank = fields.get("deletionRank")
-        if not isinstance(rank, int) or isinstance(rank, bool):
+        ranked = isinstance(rank, int) and not isinstance(rank, bool)
+        if not ranked:
             self._bad.add(f"{path}.deletionRank", f"needs a whole number, not {rank!r}")
-            return None
-        common = self._common(fields, path)
-        force = self._force(fields.get("forceDelete"), f"{path}.forceDelete")
-        skip = self._flag(fields.get("skip"), f"{path}.skip")
-        types = fields.get("types")
-        if rank in STANDARD_RANKS:
-            if types is not None:
-                self._bad.add(f"{path}.types", "is not allowed on the ranks 100, 200 and 300")
-            context = self._text(fields.get("targetName"), f"{path}.targetName")
-            step = dataclasses.replace(STANDARD_RANKS[rank], path=path, force=force, skip=skip, context=context)
-            self._check_context(step)
-            return dataclasses.replace(step, **common)
-        if skip:
-            self._bad.add(f"{path}.skip", "is only allowed on the ranks 100, 200 and 300; leave this rule out instead")
-        step = self._typed(types, f"{path}.types", path, rank)
-        context = self._text(fields.get("targetName"), f"{path}.targetName")
-        step = dataclasses.replace(step, force=force, context=context, **common)
+        step = self._standard_rank(fields, path, rank) if rank in STANDARD_RANKS else self._rank(fields, path, rank)
+        step = dataclasses.replace(
+            step,
+            force=self._force(fields.get("forceDelete"), f"{path}.forceDelete"),
+            context=self._text(fields.get("targetName"), f"{path}.targetName"),
+            **self._common(fields, path),
+        )
         self._check_context(step)
-        return step
+        return step if ranked else None
+
+    def _standard_rank(self, fields: dict[str, Any], path: str, rank: Any) -> StepRule:
+        if fields.get("types") is not None:
+            self._bad.add(f"{path}.types", "is not allowed on the ranks 100, 200 and 300")
+        skip = self._flag(fields.get("skip"), f"{path}.skip")
+        return dataclasses.replace(STANDARD_RANKS[rank], path=path, skip=skip)
+
+    def _rank(self, fields: dict[str, Any], path: str, rank: Any) -> StepRule:
+        if self._flag(fields.get("skip"), f"{path}.skip"):
+            self._bad.add(f"{path}.skip", "is only allowed on the ranks 100, 200 and 300; leave this rule out instead")
+        return self._typed(fields.get("types"), f"{path}.types", path, rank if isinstance(rank, int) else 0)
 
     def _predefined(self, value: Any, step_path: str, place: int) -> StepRule:
         path = f"{step_path}.predefinedResourceGroup"

@@ -90,7 +90,9 @@ def keep_marker_of(member: Member) -> str:
         value = record.annotations.get(marker.key) or record.labels.get(marker.key)
         if value is None:
             continue
-        words = marker.words & {word.strip() for word in value.split(",")}
+        # In any case of letters, as Helm and Flux read theirs: a doubt keeps.
+        said = {word.strip().lower() for word in value.split(",")}
+        words = said & {word.lower() for word in marker.words}
         if words and all(word.endswith("=confirm") for word in words) and DELETION_APPROVED in record.annotations:
             continue
         if words:

@@ -13,7 +13,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,14 @@ class Step:
     def going(self) -> list[Entry]:
         return [entry for wave in self.waves for entry in wave]
 
+    def take_out(self, wanted: Callable[[Member], bool]) -> list[Entry]:
+        """Remove the fitting ones from this step and hand them over."""
+        taken = [entry for entry in self.going if wanted(entry.member)]
+        uids = {entry.member.record.uid for entry in taken}
+        left = [[entry for entry in wave if entry.member.record.uid not in uids] for wave in self.waves]
+        self.waves = [wave for wave in left if wave]
+        return taken
+
 
 @dataclass
 class Plan:
@@ -80,16 +88,17 @@ class Plan:
     def hash(self) -> str:
         """The same objects in the same order give the same hash, however they were found."""
         rows = [
-            [
-                step.rule.name,
-                [sorted(list(entry.member.ref.as_dict().values()) for entry in wave) for wave in step.waves],
-            ]
+            [step.rule.name, step.rule.force, step.rule.before_delete, [_identities(wave) for wave in step.waves]]
             for step in self.steps
         ]
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
     def counts(self) -> Counter[str]:
         return Counter(entry.verdict.fate.value for entry in (*self.going, *self.kept))
+
+
+def _identities(wave: Sequence[Entry]) -> list[list[str]]:
+    return sorted(list(entry.member.ref.as_dict().values()) for entry in wave)
 
 
 @dataclass
@@ -230,7 +239,7 @@ def make_plan(ground: Ground) -> Plan:
     for rule, entries in zip(ground.matcher.rules, taken, strict=True):
         plan.steps.append(_step(rule, entries, ground.order, plan.warnings, ground.order_annotations))
     if ground.default_order:
-        _webhooks_first(plan)
+        _hoist(plan, ground.order)
     if ground.records:
         entries = [Entry(member, judge(member, RECORD_FACTS)) for member in ground.records]
         plan.steps.append(_step(RECORDS, entries, OrderFacts(), plan.warnings))
@@ -251,15 +260,21 @@ def _step(
     )
 
 
-def _webhooks_first(plan: Plan) -> None:
-    """Without an order of the task's own: admission webhooks go before the backends that step 1 takes away."""
-    for step in plan.steps:
-        if step.rule.standard is not Standard.CLUSTER_SCOPED:
-            continue
-        early = [entry for entry in step.going if entry.member.resource.group == WEBHOOKS]
-        if early:
-            uids = {entry.member.record.uid for entry in early}
-            waves = [[entry for entry in wave if entry.member.record.uid not in uids] for wave in step.waves]
-            step.waves = [wave for wave in waves if wave]
-            plan.steps.insert(0, Step(StepRule("webhook configurations", 0), [early]))
-            return
+def _hoist(plan: Plan, order: OrderFacts) -> None:
+    """Without an order of the task's own, what must go before the workloads of step 1 is taken out of later steps.
+
+    Admission webhooks go before their backends, and custom resources without a namespace before the operator that
+    finalizes them and the webhook that converts them; those with a namespace go before these, as they may lean on them.
+    """
+    by_standard = {step.rule.standard: step for step in plan.steps}
+    namespaced, cluster_scoped = by_standard.get(Standard.NAMESPACED), by_standard.get(Standard.CLUSTER_SCOPED)
+    if namespaced is None or cluster_scoped is None:
+        return
+    webhooks = cluster_scoped.take_out(lambda member: member.resource.group == WEBHOOKS)
+    wide = cluster_scoped.take_out(lambda member: order.is_custom(member))
+    narrow = namespaced.take_out(lambda member: order.is_custom(member)) if wide else []
+    early = [
+        Step(StepRule("webhook configurations", 0), [webhooks]),
+        Step(StepRule("custom resources", 50), [wave for wave in (narrow, wide) if wave]),
+    ]
+    plan.steps[:0] = [step for step in early if step.going]

@@ -52,6 +52,9 @@ class OrderFacts:
     # (group, plural) → the Service that converts between its versions.
     conversion_backends: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
+    def is_custom(self, member: Member) -> bool:
+        return _type(member) in self.custom_kinds or _type(member) in self.conversion_backends
+
 
 def custom_resource_before_its_definition(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
     definitions = {member.record.name: member.record.uid for member in members if _type(member) == CRD}
@@ -159,44 +162,51 @@ def waves_of(
         more = {edge for edge in rule.edges(members, facts) if edge[0] != edge[1]}
         if not more - edges:
             continue
-        if _levels(members, edges | more) is None:
+        circle = _in_a_circle(members, edges | more)
+        if circle:
             if rule.required:
                 raise BadOption(
                     "the order contradicts itself",
-                    why=f"{rule.name} closes a circle among {_named(members)}",
+                    why=f"{rule.name} closes a circle among {_named(circle)}",
                     next_step="put these objects into steps of their own",
                 )
             dropped.append(f"{rule.name}: would close a circle, left out")
             continue
         edges |= more
-    levels = _levels(members, edges) or {}
+    levels = _levels(members, edges)
     waves: dict[int, list[Member]] = defaultdict(list)
     for member in members:
         waves[levels.get(member.record.uid, 0)].append(member)
     return [waves[level] for level in sorted(waves)], dropped
 
 
-def _levels(members: Sequence[Member], edges: set[Edge]) -> dict[Hashable, int] | None:
-    """How many barriers lie before each node; None if there is a circle. Meeting points cost no barrier."""
+def _levels(members: Sequence[Member], edges: set[Edge]) -> dict[Hashable, int]:
+    """How many barriers lie before each node. Nodes in or behind a circle have no level. Meeting points cost none."""
     later: dict[Hashable, list[Hashable]] = defaultdict(list)
     waiting: dict[Hashable, int] = defaultdict(int)
     for before, after in edges:
         later[before].append(after)
         waiting[after] += 1
     real = {member.record.uid for member in members}
-    nodes = real | set(later) | set(waiting)
-    free = [node for node in nodes if not waiting[node]]
+    free = [node for node in real | set(later) | set(waiting) if not waiting[node]]
     levels: dict[Hashable, int] = dict.fromkeys(free, 0)
-    done = 0
+    reached: dict[Hashable, int] = {}
     while free:
         node = free.pop()
-        done += 1
+        reached[node] = levels[node]
         for after in later[node]:
             levels[after] = max(levels.get(after, 0), levels[node] + (node in real))
             waiting[after] -= 1
             if not waiting[after]:
                 free.append(after)
-    return levels if done == len(nodes) else None
+    return reached
+
+
+def _in_a_circle(members: Sequence[Member], edges: set[Edge]) -> list[Member]:
+    """Members that no order can place, neither forwards nor backwards: those in a circle, or between two."""
+    placed = _levels(members, edges)
+    backwards = _levels(members, {(after, before) for before, after in edges})
+    return [member for member in members if member.record.uid not in placed and member.record.uid not in backwards]
 
 
 def _type(member: Member) -> tuple[str, str]:

@@ -25,7 +25,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import (
     make_plan,
     plan_elsewhere,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.steps import StepRule
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.waves import OrderFacts
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, NODES, Told, named
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
@@ -176,7 +175,7 @@ def test_in_an_order_of_the_tasks_own_they_stay_where_it_puts_them() -> None:
 
 def test_a_webhook_configuration_that_is_kept_stays_in_its_step() -> None:
     kept = member(WEBHOOKS, "check", annotations={"sunset.dev/keep": "true"})
-    assert [step.rule.name for step in plan_of([kept]).steps][0] == "namespaced resources"
+    assert plan_of([kept]).steps[0].rule.name == "namespaced resources"
 
 
 def test_by_default_custom_resources_without_a_namespace_go_before_their_operator_too() -> None:
@@ -278,7 +277,7 @@ def gathered(
 
 
 def claim(kind: str, name: str, group: str = "", namespace: str = "shop") -> Claim:
-    return Claim(group, kind, name, namespace)
+    return Claim(group, kind, name, namespace, source="release")
 
 
 ALL_CONFIG_MAPS = {"kind": "cm", "selector": {"all": True}}
@@ -377,10 +376,13 @@ def test_what_the_source_names_and_is_not_there_is_absent() -> None:
     assert ([found.name for found in ground.absent], ground.members) == (["web"], [])
 
 
-def test_a_step_elsewhere_takes_what_is_there_and_guards_it_too() -> None:
+def test_steps_elsewhere_take_what_is_there_and_guard_it_too() -> None:
     edge = FakeCluster()
     for name in ("web", "kube-root-ca.crt"):
         edge.add(CONFIG_MAPS, name)
-    rule: StepRule = read_order([{"resources": [ALL_CONFIG_MAPS], "targetName": "edge"}], None)[0]
-    step, _matcher = plan_elsewhere(rule, Looker(edge, Told()), Facts())
-    assert (show(Plan([step])), step.rule.context, len(step.kept)) == ("1 ConfigMap shop/web\n", "edge", 1)
+    edge.add(SECRETS, "web")
+    groups = [{"resources": [{"kind": "secret", "selector": {"all": True}}]}, {"resources": [ALL_CONFIG_MAPS]}]
+    rules = read_order([{**group, "targetName": "edge"} for group in groups], None)
+    steps, _matcher = plan_elsewhere(rules, Looker(edge, Told()), Facts())
+    assert show(Plan(steps)) == "1 Secret shop/web\n2 ConfigMap shop/web\n"
+    assert [(step.rule.context, len(step.kept)) for step in steps] == [("edge", 0), ("edge", 1)]
