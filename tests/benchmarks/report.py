@@ -53,7 +53,7 @@ What is measured is one process of ours from its start to its last answer: Pytho
 list, plan, writes, wait. It keeps {PARALLEL} requests in flight, as every task does that does not say otherwise.
 Beside it runs `tests/benchmarks/limit`: a compiled client that does the same writes and the same wait with nothing
 around them and no rate limit, with the number of workers that a sweep found fastest. That is what this API server can
-do on this machine.
+do on this machine. Other tools on the same server: [benchmarks-peers.md](benchmarks-peers.md).
 
 Client, API server and etcd share the processors, so objects a second are those of a small machine under load, and
 another machine has other ones. **What counts are the ratios of one run.** Contenders take turns in rotating order on

@@ -20,6 +20,7 @@ from integration.stage import Body, Stage, body
 from lab.audit import AuditTrail
 from lab.controlplane import MASTERS, ControlPlane
 from lab.users import User
+from lab.waiting import until
 
 RBAC = "rbac.authorization.k8s.io"
 OnEvent = Callable[[Any], None]
@@ -107,6 +108,21 @@ def service(name: str, namespace: str) -> Body:
 
 def annotated(thing: Body, **annotations: str) -> Body:
     return {**thing, "metadata": {**thing["metadata"], "annotations": annotations}}
+
+
+def define(stage: Stage, definition: Body) -> Body:
+    """Put a definition on the stage and wait until its kind is served; it is cleared with the stage."""
+    [made] = stage.put(definition)
+    spec = definition["spec"]
+    served = [version["name"] for version in spec["versions"] if version["served"]]
+    lists = [f"/apis/{spec['group']}/{version}/{spec['names']['plural']}" for version in served]
+    until(
+        lambda: all(stage.api.get(path, limit=1)[0] == 200 for path in lists),
+        f"{made['metadata']['name']} to be served",
+        timeout=30,
+        every=0.05,
+    )
+    return made
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

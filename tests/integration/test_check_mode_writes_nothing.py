@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.front import Job
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import finalizer, ranked_delete
+from integration.ranked import named
 from integration.running import run_job, run_playbook
 from integration.stage import CLEANUP, FOREIGN, Body, Stage, config_map, gadget, widget
 from lab.audit import AuditEvent, AuditTrail
@@ -44,17 +45,8 @@ def release_in_three_steps(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
     """With everything on that writes: patches before the deletion, and force."""
     namespace = stage.another_namespace()
     things = stage.put(config_map("a", namespace), widget("b", namespace, CLEANUP), gadget(f"c-{namespace}"))
-    rows = [
-        {
-            "api_version": thing["apiVersion"],
-            "kind": thing["kind"],
-            "namespace": thing["metadata"].get("namespace", ""),
-            "name": thing["metadata"]["name"],
-        }
-        for thing in things
-    ]
     options = {
-        "members": {"objects": rows},
+        "members": named(*things),
         "before_delete": {"annotate": {"example.com/farewell": "yes"}},
         "deletion_order_rules": [{"deletionRank": 100, "forceDelete": True}],
         "force_after": 0,

@@ -21,6 +21,7 @@ from integration.ranked import (
     annotated,
     cluster_role,
     cluster_role_binding,
+    define,
     deletions,
     failed,
     in_portions,
@@ -39,7 +40,6 @@ from integration.running import warnings_of
 from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, body, config_map, crd, deployment, gadget, widget
 from lab.audit import AuditTrail
 from lab.controlplane import ControlPlane
-from lab.waiting import until
 
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}
 CLUSTER_SCOPED = {"predefinedResourceGroup": "cluster-scoped-resources"}
@@ -126,7 +126,7 @@ def test_the_next_step_is_not_touched_before_every_object_of_the_one_before_is_g
     remove: Remover, stage: Stage, audit: AuditTrail
 ) -> None:
     held, free = stage.put(config_map("held", stage.namespace, CLEANUP), config_map("free", stage.namespace))
-    [later] = stage.put(gadget(f"later-{stage.namespace}"))
+    [later] = stage.put(cluster_role(f"later-{stage.namespace}"))
     seen: list[Any] = []
 
     def release() -> None:
@@ -150,7 +150,7 @@ def test_the_next_step_is_not_touched_before_every_object_of_the_one_before_is_g
 def test_a_namesake_that_comes_back_does_not_hold_the_barrier(remove: Remover, stage: Stage) -> None:
     """Gone means this uid. Somebody has created another object of that name meanwhile."""
     [held] = stage.put(config_map("held", stage.namespace, CLEANUP))
-    [later] = stage.put(gadget(f"later-{stage.namespace}"))
+    [later] = stage.put(cluster_role(f"later-{stage.namespace}"))
     again: list[Body] = []
 
     def swap() -> None:
@@ -223,12 +223,8 @@ def test_selector_all_runs_for_an_empty_release_too(remove: Remover, stage: Stag
 # -- dialect B: ranks --------------------------------------------------------------------------------------------------
 
 
-def test_the_seeds_example_of_ranks_gives_the_order_it_lists(
-    remove: Remover, stage: Stage, audit: AuditTrail, plane: ControlPlane
-) -> None:
-    first, second = definition("First"), definition("Second")
-    for one in (first, second):
-        plane.api.apply_crd(one)
+def test_the_seeds_example_of_ranks_gives_the_order_it_lists(remove: Remover, stage: Stage, audit: AuditTrail) -> None:
+    first, second = define(stage, definition("First")), define(stage, definition("Second"))
     here, outside = stage.another_namespace(), stage.another_namespace()
     inside = stage.put(
         config_map("map", here),
@@ -241,9 +237,6 @@ def test_the_seeds_example_of_ranks_gives_the_order_it_lists(
     strangers = stage.put(config_map("foreign-map", outside), instance(first, "foreign-first", outside))
     [foreign_second] = stage.put(secret("foreign-secret", outside))
     namespace = body("v1", "Namespace", here, "")
-    definitions = [
-        body("apiextensions.k8s.io/v1", "CustomResourceDefinition", name_of(one), "") for one in (first, second)
-    ]
     rules = [
         {"deletionRank": 150, "types": [{"group": None, "version": "v1", "kind": "namespace"}]},
         {
@@ -251,14 +244,18 @@ def test_the_seeds_example_of_ranks_gives_the_order_it_lists(
             "types": [{"group": "", "version": "v1", "kind": "secret"}],
             "forceDelete": {"enabled": True},
         },
-        {"deletionRank": 50, "types": [{"group": "", "version": "v1", "kind": "configmap", "selector": {"all": True}}]},
+        {
+            "deletionRank": 50,
+            "types": [{"group": "", "version": "v1", "kind": "configmap", "selector": {"all": True}}],
+            "namespaces": [here, outside],  # other tests have ConfigMaps of their own
+        },
         {"deletionRank": 53, "types": [{"group": second["spec"]["group"], "version": "v1", "kind": "second"}]},
         {
             "deletionRank": 52,
             "types": [{"group": first["spec"]["group"], "version": "v1", "kind": "first", "selector": {"all": True}}],
         },
     ]
-    members = manifests(*inside, *role, namespace, *definitions)
+    members = manifests(*inside, *role, namespace, first, second)
     result = succeeded(remove(members, deletion_order_rules=rules, force_after=0))
     mine = {"map", "foreign-map", "secret", "first", "foreign-first", "second", "account", here, f"role-{here}"}
     mine |= {name_of(first), name_of(second)}
@@ -568,13 +565,12 @@ def test_every_mistake_is_named_at_once(remove: Remover, stage: Stage) -> None:
 
 
 def test_a_custom_resource_goes_before_its_definition_even_in_one_step(
-    remove: Remover, stage: Stage, audit: AuditTrail, plane: ControlPlane
+    remove: Remover, stage: Stage, audit: AuditTrail
 ) -> None:
-    thing = plane.api.apply_crd(definition("Thing"))
+    thing = define(stage, definition("Thing"))
     [one] = stage.put(instance(thing, "one", stage.namespace))
     both = [{"kind": "CustomResourceDefinition"}, {"group": thing["spec"]["group"], "kind": "Thing"}]
-    members = named({**thing, "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}, one)
-    result = succeeded(remove(members, deletion_groups=[{"resources": both}]))
+    result = succeeded(remove(named(thing, one), deletion_groups=[{"resources": both}]))
     assert deletions(audit, remove.user) == ["one", name_of(thing)]
     assert result["steps"][0]["deleted"] == 2
 
@@ -626,11 +622,21 @@ def test_custom_resources_are_gone_before_their_operator_is_touched(
     succeeded(
         remove(manifests(operator, account, held), on_event=when_waiting_for(CLEANUP, lambda: stage.release(held)))
     )
-    done = [(event.verb, event.resource) for event in audit.writes() if event.name in ("held", "operator")]
-    done = [what for what in done if what[0] != "create"]
-    assert done[:2] == [("delete", "widgets"), ("patch", "widgets")]
-    deletes = [what for what in done[2:] if what[0] == "delete"]
-    assert sorted(deletes) == [("delete", "deployments"), ("delete", "serviceaccounts")]
+    ours = [event for event in audit.writes(remove.user.name) if event.verb == "delete"]
+    assert ours[0].resource == "widgets"
+    [released] = [event for event in audit.writes() if event.verb == "patch" and event.name == "held"]
+    assert {event.resource for event in ours if event.time > released.time} >= {"deployments", "serviceaccounts"}
+    assert [event.resource for event in ours if event.time < released.time] == ["widgets"]
+
+
+def test_custom_resources_without_a_namespace_are_gone_before_the_operator_too(
+    remove: Remover, stage: Stage, audit: AuditTrail
+) -> None:
+    """They are cluster-scoped, and yet their operator, which is not, must outlive them."""
+    here = stage.namespace
+    made = stage.put(gadget(f"gadget-{here}"), service_account("operator", here), cluster_role(f"role-{here}"))
+    succeeded(remove(manifests(*made)))
+    assert deletions(audit, remove.user) == [f"gadget-{here}", "operator", f"role-{here}"]
 
 
 def webhooks(name: str, namespace: str, backend: str, kind: str = "Validating") -> Body:
@@ -672,9 +678,7 @@ def test_in_a_step_of_ones_own_webhook_configurations_go_before_their_backends_t
     assert deletions(audit, remove.user) == [f"validating-{here}", "backend"]
 
 
-def test_whoever_converts_a_kind_outlives_its_objects(
-    remove: Remover, stage: Stage, audit: AuditTrail, plane: ControlPlane
-) -> None:
+def test_whoever_converts_a_kind_outlives_its_objects(remove: Remover, stage: Stage, audit: AuditTrail) -> None:
     """Without its converter a kind cannot even be listed in its other versions."""
     here = stage.namespace
     converted = definition("Converted")
@@ -683,9 +687,8 @@ def test_whoever_converts_a_kind_outlives_its_objects(
         "strategy": "Webhook",
         "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]},
     }
-    stage.put(converted)
+    define(stage, converted)
     group = converted["spec"]["group"]
-    until(lambda: plane.api.get(f"/apis/{group}/v1/converteds")[0] == 200, "the kind to be served", every=0.05)
     made = stage.put(service("converter", here), instance(converted, "held", here, CLEANUP), config_map("map", here))
     kinds = [{"kind": "Service"}, {"group": group, "kind": "Converted"}]
     held = made[1]

@@ -17,6 +17,7 @@ from integration.ranked import (
     Remover,
     annotated,
     cluster_role,
+    define,
     deletions,
     failed,
     kept,
@@ -46,11 +47,9 @@ def remove(plane: ControlPlane) -> Remover:
 
 
 @pytest.fixture
-def things(plane: ControlPlane, stage: Stage) -> Body:
-    """A definition of the test's own, in force; it is deleted with the stage."""
-    definition = crd("Thing", f"{secrets.token_hex(4)}.example.com")
-    stage.put(definition)
-    return plane.api.apply_crd(definition)
+def things(stage: Stage) -> Body:
+    """A definition of the test's own, in force."""
+    return define(stage, crd("Thing", f"{secrets.token_hex(4)}.example.com"))
 
 
 def thing(of: Body, name: str, namespace: str, *finalizers: str) -> Body:
@@ -120,7 +119,7 @@ def test_keep_markers_can_be_overruled_by_the_task(remove: Remover, stage: Stage
 def test_a_keep_marker_set_after_the_plan_was_made_still_counts(remove: Remover, stage: Stage) -> None:
     """The barrier of the first step gives somebody the time to change his mind about the second."""
     [held] = stage.put(config_map("held", stage.namespace, CLEANUP))
-    [later] = stage.put(gadget(f"later-{stage.namespace}"))
+    [later] = stage.put(cluster_role(f"later-{stage.namespace}"))
     mark = {"metadata": {"annotations": {"sunset.dev/keep": "true"}}}
 
     def change_of_mind() -> None:
@@ -211,12 +210,12 @@ def test_a_protected_object_that_is_named_one_by_one_goes(remove: Remover, stage
 
 def test_an_object_that_was_replaced_after_the_plan_is_not_touched(remove: Remover, stage: Stage) -> None:
     [held] = stage.put(config_map("held", stage.namespace, CLEANUP))
-    [later] = stage.put(gadget(f"later-{stage.namespace}"))
+    [later] = stage.put(cluster_role(f"later-{stage.namespace}"))
     anew: list[Body] = []
 
     def replace() -> None:
         assert stage.api.delete(stage.api.path_of(later))[0] == 200
-        anew.extend(stage.put(gadget(later["metadata"]["name"])))
+        anew.extend(stage.put(cluster_role(later["metadata"]["name"])))
         stage.release(held)
 
     succeeded(remove(named(held, later), on_event=when_waiting_for(CLEANUP, replace)))
@@ -225,7 +224,7 @@ def test_an_object_that_was_replaced_after_the_plan_is_not_touched(remove: Remov
 
 def test_every_delete_names_the_uid_it_is_meant_for(remove: Remover, stage: Stage, audit: AuditTrail) -> None:
     """So that even a replacement that no watch has shown yet is safe."""
-    made = stage.put(config_map("a", stage.namespace), gadget(f"b-{stage.namespace}"))
+    made = stage.put(config_map("a", stage.namespace), cluster_role(f"b-{stage.namespace}"))
     succeeded(remove(named(*made)))
     sent = {event.name: event.request or {} for event in audit.writes(remove.user.name)}
     for one in made:
@@ -372,7 +371,7 @@ def test_check_mode_makes_the_same_plan_and_sends_dry_runs_only(
     remove: Remover, stage: Stage, audit: AuditTrail
 ) -> None:
     made = stage.put(
-        config_map("a", stage.namespace), widget("b", stage.namespace, CLEANUP), gadget(f"c-{stage.namespace}")
+        config_map("a", stage.namespace), widget("b", stage.namespace, CLEANUP), cluster_role(f"c-{stage.namespace}")
     )
     before = stage.versions(made)
     checked = succeeded(remove(named(*made), check_mode=True))
@@ -417,7 +416,7 @@ def test_what_the_server_would_refuse_shows_in_check_mode_and_in_the_run_with_th
     remove: Remover, stage: Stage, undeletable: Policy, audit: AuditTrail
 ) -> None:
     made = stage.put(config_map("coins", stage.namespace), config_map("dust", stage.namespace))
-    [later] = stage.put(gadget(f"later-{stage.namespace}"))
+    [later] = stage.put(cluster_role(f"later-{stage.namespace}"))
     undeletable("coins")
     checked = remove(named(*made, later), check_mode=True)
     said = failed(checked)

@@ -190,7 +190,11 @@ def merge_patch(
         return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
     if answer.status == 404:
         return _gone(record, by_us=answer.unheard)
-    return Written(Effect.REFUSED, record, error_from(answer, "cannot patch", f"{resource.kind} {record.place}"))
+    problem = error_from(answer, "cannot patch", f"{resource.kind} {record.place}")
+    if answer.status not in (409, 422):
+        return Written(Effect.REFUSED, record, problem)
+    written = _after_conflict(transport, resource, record, problem)
+    return written if written.gone or written.replaced else Written(Effect.REFUSED, written.record, problem)
 
 
 def finalize_namespace(transport: Transport, resource: Resource, record: Record) -> Written:

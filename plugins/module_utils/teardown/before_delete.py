@@ -29,6 +29,8 @@ def check_before_delete(value: Mapping[str, Any], path: str, bad: BadFields) -> 
         given = value.get(key)
         if given is not None and (not isinstance(given, kind) or isinstance(given, bool)):
             bad.add(f"{path}.{key}", f"must be {text}, not {type(given).__name__}")
+    if isinstance(value.get("scale"), int) and value["scale"] < 0:
+        bad.add(f"{path}.scale", f"must be 0 or more, not {value['scale']}")
 
 
 def patch_before_delete(member: Member, wish: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,8 +69,11 @@ def explain(run: RunOutcome, cluster: Cluster) -> list[Blocked]:
         return []
     facts = fetch_owner_facts(cluster) if any(leaver.record.finalizers for leaver in survivors) else OwnerFacts()
     found = [Blocked(leaver.ref, leaver.record, [_refusal(problem)]) for leaver, problem in refused]
+    attempts = {uid: problem for step in run.steps for uid, problem in step.ladder_problems.items()}
     for place, leaver in enumerate(survivors):
         blockers = [_holder(leaver.record, name, facts) for name in leaver.record.finalizers]
+        if leaver.record.uid in attempts:
+            blockers.append(_refusal(attempts[leaver.record.uid]))
         if place < _MOST_LOOKS:
             blockers += _conditions(leaver, cluster)
         blockers += [Blocker("blind", str(problem)) for problem in run.blind.values()]

@@ -85,7 +85,7 @@ def _content(namespace: str, looker: Looker, going: set[str]) -> list[ObjectRef]
     strangers = []
     for listing in looker.listings:
         resource: Resource = listing.scope.resource
-        if not resource.namespaced or (resource.group, resource.plural) in TRANSIENT | {("", "endpoints")}:
+        if not resource.namespaced or (resource.group, resource.plural) in TRANSIENT:
             continue
         for record in listing.records:
             if record.namespace != namespace or record.uid in going:

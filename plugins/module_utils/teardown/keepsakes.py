@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..objects import ObjectRef, Resource
-from .plan import Entry, Plan, Step
+from .plan import RECORDS, Entry, Plan, Step
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -59,7 +59,7 @@ def keep(plan: Plan, clusters: Mapping[str | None, Cluster]) -> Keepsakes:
 
 
 def _keep_step(step: Step, cluster: Cluster, kept: Keepsakes) -> Keepsake:
-    entries = [entry for entry in step.going if not _left_out(entry, kept)]
+    entries = [entry for entry in step.going if not _left_out(entry, step, kept)]
     places = dict.fromkeys((entry.member.resource, entry.member.record.namespace or None) for entry in entries)
     whole: dict[str, dict[str, Any]] = {}
     for resource, namespace in places:
@@ -74,10 +74,14 @@ def _keep_step(step: Step, cluster: Cluster, kept: Keepsakes) -> Keepsake:
     return keepsake
 
 
-def _left_out(entry: Entry, kept: Keepsakes) -> bool:
-    if (entry.member.resource.group, entry.member.resource.plural) != SECRETS:
+def _left_out(entry: Entry, step: Step, kept: Keepsakes) -> bool:
+    if (entry.member.resource.group, entry.member.resource.plural) == SECRETS:
+        why = "Secrets are not written to files"
+    elif step.rule is RECORDS:
+        why = "it may hold the release's Secrets, and is of no use without the release"
+    else:
         return False
-    kept.left_out.append((entry.member.ref, "Secrets are not written to files"))
+    kept.left_out.append((entry.member.ref, why))
     return True
 
 

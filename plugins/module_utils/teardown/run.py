@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
-from ..objects import Record
+from ..objects import ObjectRef, Record
 from ..problems import Interrupted, Problem, Refused, TimedOut
 from .arrivals import Arrivals
 from .before_delete import patch_before_delete
@@ -28,10 +28,13 @@ from .ladder import Ladder, Rung
 from .matching import Matcher
 from .members.looking import Looker
 from .owners import Life, OwnerFacts, fetch_owner_facts, judge_owner
-from .plan import GOING, Entry, Plan, Step, facts_for
+from .plan import GOING, RECORDS, Entry, Plan, Step, facts_for
+from .steps import StepRule
+from .verdicts import Fate, Verdict
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
+    from ..kube.lists import Listing
     from ..kube.writes import Written
 
 _OWNERS_AFTER = 5.0  # seconds of waiting until it is worth asking whose finalizers these are
@@ -69,6 +72,7 @@ class StepOutcome:
     seconds: float = 0.0
     label: str = ""
     begun: bool = False
+    changes: int = 0  # writes that changed something, preparations included
     prepared: int = 0
     newcomers: int = 0
     late_kept: list[Entry] = field(default_factory=list)
@@ -76,11 +80,8 @@ class StepOutcome:
     refused: list[tuple[Leaver, Problem]] = field(default_factory=list)
     survivors: list[Leaver] = field(default_factory=list)
 
-    @property
-    def begun_deletions(self) -> bool:
-        """Survivors that were not being deleted when we came."""
-        before = {entry.member.record.uid: entry.member.record.terminating for entry in self.step.going}
-        return any(not before.get(leaver.record.uid, False) and leaver.record.terminating for leaver in self.survivors)
+    def keep_all(self, why: str) -> None:
+        self.late_kept.extend(Entry(entry.member, Verdict(Fate.KEEP, why)) for entry in self.step.going)
 
 
 @dataclass
@@ -95,7 +96,7 @@ class RunOutcome:
 
     @property
     def changed(self) -> bool:
-        return any(step.deleted or step.released or step.prepared or step.begun_deletions for step in self.steps)
+        return any(step.changes or step.released for step in self.steps)
 
 
 def carry_out(
@@ -116,10 +117,14 @@ def carry_out(
                 for entry in step.going
             }
             runner = _Runner(site, options, clock, stop, tell, deadline, leavers, Departure(leavers.values(), clock))
-            watching.enter_context(site.cluster.following(_concerned(site.looker, leavers), runner.departure))
+            reach = _reach(site, [step.rule for step in plan.steps if step.rule.context == context])
+            watching.enter_context(site.cluster.following(_concerned(site.looker, leavers, reach), runner.departure))
             runners[context] = runner
         for step in outcome.steps:
             runner = runners[step.step.rule.context]
+            if step.step.rule is RECORDS and outcome.survivors:
+                step.keep_all(f"{len(outcome.survivors)} objects of it are still there")
+                continue
             try:
                 runner.do_step(step)
             except Problem as problem:
@@ -131,10 +136,17 @@ def carry_out(
     return outcome
 
 
-def _concerned(looker: Looker, leavers: dict[str, Leaver]) -> list[Any]:
-    """The lists whose kinds and namespaces hold anything that goes: only these are watched."""
+def _reach(site: Site, rules: Iterable[StepRule]) -> set[tuple[str, str]]:
+    """Types of which everything goes: something may arrive where nothing was."""
+    entries = [entry for rule in rules for entry in rule.types if entry.everything]
+    resources = [site.matcher.types.get(entry.path) for entry in entries]
+    return {(resource.group, resource.plural) for resource in resources if resource}
+
+
+def _concerned(looker: Looker, leavers: dict[str, Leaver], reach: set[tuple[str, str]]) -> list[Listing]:
+    """The lists whose kinds and namespaces hold anything that goes, or may: only these are watched."""
     places = {(leaver.resource.group, leaver.resource.plural, leaver.record.namespace) for leaver in leavers.values()}
-    kinds = {(group, plural) for group, plural, _namespace in places}
+    kinds = {(group, plural) for group, plural, _namespace in places} | reach
     wanted = []
     for listing in looker.listings:
         group, plural = listing.scope.resource.group, listing.scope.resource.plural
@@ -158,6 +170,7 @@ class _Runner:
     _graceless: set[str] = field(default_factory=set)
     _stripped: set[str] = field(default_factory=set)
     _owners: OwnerFacts | None = None
+    _spared: dict[tuple[str, str], ObjectRef] = field(default_factory=dict)
 
     @property
     def cluster(self) -> Cluster:
@@ -190,15 +203,18 @@ class _Runner:
         def patch_one(entry: Entry) -> None:
             patch = patch_before_delete(entry.member, wish)
             leaver = self.leavers[entry.member.record.uid]
+            if self._verdict_now(outcome, entry, leaver).fate not in GOING:
+                return
             if not patch or leaver.record.terminating or entry.member.dependant:
                 return  # a dependant's controller would undo it at once
             written = self.cluster.merge_patch(leaver.resource, leaver.record, patch)
             self.tell(Did("patch before delete", leaver.ref, written.effect.value))
             if written.problem:
                 raise written.problem
-            if written.record:
+            if written.changed and written.record:
                 leaver.record = written.record
                 outcome.prepared += 1
+                outcome.changes += 1
 
         if wish:
             self.cluster.for_each(outcome.step.going, patch_one)
@@ -207,31 +223,47 @@ class _Runner:
         """Delete a wave and wait. Whether the next one may begin."""
         entries = {entry.member.record.uid: entry for entry in wave}
         going = [self.leavers[uid] for uid in entries]
-        facts = facts_for(outcome.step.rule, self.site.facts)
         self.departure.expect(going)
 
         def send(leaver: Leaver) -> None:
             if deadline.passed() or self.stop.is_set() or not self.departure.is_here(leaver):
                 return
             entry = entries[leaver.record.uid]
-            verdict = judge(dataclasses.replace(entry.member, record=leaver.record), facts)
+            verdict = self._verdict_now(outcome, entry, leaver)
             if verdict.fate not in GOING:
                 outcome.late_kept.append(Entry(entry.member, verdict))
+                self._spare(leaver)
                 self.departure.forget(leaver)
             elif not leaver.record.terminating:
                 # A second DELETE on a terminating object can put foregroundDeletion back and block it for good.
                 self._delete(leaver, outcome)
 
         with contextlib.suppress(Interrupted):  # what was done until then is reported
-            self.cluster.for_each(_owners_first(going), send)
+            for round_of in _owners_first(going):
+                self.cluster.for_each(round_of, send)
         ended = self.departure.wait(deadline, self.stop, self._climber(outcome, deadline))
         outcome.deleted += ended.gone
         outcome.replaced.extend(ended.replaced)
+        for leaver in ended.replaced:
+            self._spare(leaver)
         outcome.refused.extend(ended.refused)
         outcome.survivors.extend(ended.survivors)
         self.blind = ended.blind
         clean = not outcome.survivors and not outcome.refused
         return (clean or (self.options.on_timeout == "continue" and not outcome.refused)) and not self.stop.is_set()
+
+    def _verdict_now(self, outcome: StepOutcome, entry: Entry, leaver: Leaver) -> Verdict:
+        """The verdict once more, with the newest metadata and with what was spared since the plan was made."""
+        member = dataclasses.replace(entry.member, record=leaver.record)
+        spared = self._spared.get((member.resource.plural, member.record.name))
+        if spared:
+            return Verdict(Fate.KEEP, f"it would take {spared} with it, which stays")
+        return judge(member, facts_for(outcome.step.rule, self.site.facts))
+
+    def _spare(self, leaver: Leaver) -> None:
+        """What is kept late must not be lost with its definition or its namespace."""
+        self._spared["customresourcedefinitions", leaver.resource.qualified] = leaver.ref
+        self._spared["namespaces", leaver.record.namespace] = leaver.ref
 
     def _until_nothing_new_comes(self, outcome: StepOutcome, deadline: Deadline) -> None:
         rule = outcome.step.rule
@@ -260,6 +292,7 @@ class _Runner:
             propagation=self.options.propagation,
             grace_seconds=self.options.grace_seconds,
         )
+        outcome.changes += written.changed
         self.departure.wrote(leaver, written)
         version = written.record.resource_version if written.record else ""
         self.tell(Did("delete", leaver.ref, written.effect.value, outcome.step.rule.name, version))
@@ -296,13 +329,20 @@ class _Runner:
         rung, finalizers = ladder.next_rung(leaver.record, now, graceless=uid in self._graceless)
         if rung is Rung.NO_GRACE:
             self._graceless.add(uid)
-            written = self.cluster.delete(leaver.resource, leaver.record, grace_seconds=0)
+            written = self.cluster.delete(
+                leaver.resource, leaver.record, propagation=self.options.propagation, grace_seconds=0
+            )
             self._climbed(leaver, written, "delete without grace", "")
         elif rung is Rung.STRIP and uid not in self._stripped:
             self._stripped.add(uid)
             written = self.cluster.remove_finalizers(leaver.resource, leaver.record, finalizers)
             outcome.released += written.problem is None
             self._climbed(leaver, written, "strip finalizers", ", ".join(finalizers))
+            if written.problem is not None:
+                outcome.ladder_problems[uid] = written.problem
+                self._stripped.discard(uid)  # whatever refused it may be mended before the time is over
+            else:
+                outcome.ladder_problems.pop(uid, None)
         elif self.options.finalize_namespaces and self._is_empty_namespace(leaver, ladder, now):
             written = self.cluster.finalize_namespace(leaver.record)
             outcome.released += written.problem is None
@@ -346,7 +386,11 @@ class _Runner:
         return None
 
 
-def _owners_first(going: Sequence[Leaver]) -> list[Leaver]:
-    """A controller that is told last would replace what it loses; its owner goes before what it owns."""
+def _owners_first(going: Sequence[Leaver]) -> list[list[Leaver]]:
+    """Owners, then what they own: a controller that is told last would replace what it loses."""
     uids = {leaver.record.uid for leaver in going}
-    return sorted(going, key=lambda leaver: any(uid in uids for uid in leaver.record.owner_uids))
+    owned = {leaver.record.uid for leaver in going if any(uid in uids for uid in leaver.record.owner_uids)}
+    return [
+        [leaver for leaver in going if leaver.record.uid not in owned],
+        [leaver for leaver in going if leaver.record.uid in owned],
+    ]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.bystanders import Patience
 from benchmarks.ground import fresh_ground
-from benchmarks.measuring import CROWDED, say
+from benchmarks.measuring import say
 from benchmarks.peers import crop, tools
 from benchmarks.peers.controller import slow_controller
 from benchmarks.peers.runs import Run, run
@@ -69,7 +69,6 @@ def _race(peers: Sequence[Peer], stage: Stage, go: Callable[[Peer, Stage], Run] 
     """Rounds in rotating order; who has had all of its rounds sits out."""
     found: Runs = {peer.name: [] for peer in peers}
     for number in range(max(peer.rounds for peer in peers)):
-        stage.ground.patience.wait_for_calm(CROWDED)
         first = number % len(peers)
         for peer in (*peers[first:], *peers[:first]):
             if number < peer.rounds:

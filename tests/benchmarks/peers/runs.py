@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bystanders import Bystanders
-from benchmarks.measuring import say
+from benchmarks.measuring import CROWDED, say
 from benchmarks.peers import collection, crop
 from benchmarks.peers.tools import Peer, Stage
 
@@ -48,6 +48,7 @@ def run(
     meanwhile: Callable[[Stage], AbstractContextManager[None]] = lambda _stage: nullcontext(),
 ) -> Run:
     plane = stage.ground.plane
+    stage.ground.patience.wait_for_calm(CROWDED)
     crop.sow(plane, stage.size, held)
     command, environment = peer.command(stage), surroundings(stage.folder, stage.kubeconfig)
     clock = Path(environment["JUNIT_OUTPUT_DIR"])
@@ -62,7 +63,7 @@ def run(
     found = Run(
         objects=stage.size,
         seconds=seconds,
-        task_seconds=_task_seconds(clock) if peer.task else seconds,
+        task_seconds=_task_seconds(clock) if peer.is_play else seconds,
         cpu_seconds=cpu_seconds,
         requests=len(seen),
         refused=sum(event.code == 429 for event in seen),

@@ -32,7 +32,8 @@ def _introduction(results: PeerResults, machine: str) -> str:
     crowded = sum(run.others > CROWDED for run in runs)
     return f"""# Against other tools
 
-Written by `make bench`; do not edit. Only this: `make bench ARGS="--scenario peers"`. Last run on {machine};
+Written by `make bench`; do not edit. To measure only this: `make bench ARGS="--scenario peers"`.
+Last run on {machine};
 {results.versions}, kubernetes.core of the package `{PACKAGE}`.
 
 Everybody deletes the same ConfigMaps of one namespace and waits until they are gone; a list of our own checks that
@@ -47,10 +48,11 @@ afterwards. Measured is the whole command from start to exit, for plays also the
 | kubectl | `kubectl delete configmaps --selector … --wait`, measured with {KUBECTL_SIZE} and scaled: it is linear |
 
 Objects are put into etcd as twins, and the records of Helm and kapp are written by hand. Tools take turns in rotating
-order, as a user who is not in `system:masters`; ratios are taken within a round; shown are the median and, in brackets,
-the lowest and highest of all rounds: three of ours and kapp, two of the others. Client, API server and etcd share the
-processors. During {crowded} of the {len(runs)} runs something else used more than {CROWDED:.0%} of the machine; how
-much of it is shown for each tool."""
+order, as a user who is not in `system:masters`. Ratios are taken within a round. Shown are the median and, in brackets,
+the lowest and highest of all rounds: three of ours and of kapp, two of helm and of kubernetes.core, one of kubectl.
+Client, API server and etcd share the processors.
+During {crowded} of the {len(runs)} runs something else used more than {CROWDED:.0%} of the machine; the last column
+shows how much."""
 
 
 def _targets(results: PeerResults) -> str:

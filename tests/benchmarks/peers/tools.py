@@ -35,7 +35,7 @@ class Peer:
     command: Callable[[Stage], list[str]]  # also prepares whatever the command finds beside the objects
     rounds: int
     size: int | None = None  # measured with so many and scaled, however many the others get
-    task: str = ""  # the command is a play, and this is the module of its only task
+    is_play: bool = False
 
 
 def ours(parallel: int | None = None) -> Peer:
@@ -43,7 +43,7 @@ def ours(parallel: int | None = None) -> Peer:
         return plays.playbook_command(plays.write_ours(stage.folder, parallel))
 
     name = "sunset.kube" + (f", parallel: {parallel}" if parallel else "")
-    return Peer(name, command, rounds=3, task="sunset.kube.ranked_delete")
+    return Peer(name, command, rounds=3, is_play=True)
 
 
 def kapp() -> Peer:
@@ -70,7 +70,7 @@ def kubernetes_core() -> Peer:
     def command(stage: Stage) -> list[str]:
         return plays.playbook_command(plays.write_kubernetes_core(stage.folder, crop.definitions(stage.ground.plane)))
 
-    return Peer("kubernetes.core", command, rounds=2, task="kubernetes.core.k8s")
+    return Peer("kubernetes.core", command, rounds=2, is_play=True)
 
 
 def kubectl() -> Peer:

@@ -459,11 +459,12 @@ WATCH = Request("GET", "/api/v1/pods?watch=1", "watch")
 
 
 def test_a_stream_is_opened_once_on_a_connection_of_its_own() -> None:
-    script = Script(OK, Stream(b"one", b"two"))
-    transport = transport_to(script)
+    credentials, script = Credentials(), Script(OK, Stream(b"one", b"two"))
+    transport = transport_to(script, load=credentials)
     transport.send(LIST)
     stream = transport.open_stream(WATCH, 1.0, lambda: None)
     assert (stream.status, list(stream.lines), len(script.connections)) == (200, [b"one", b"two"], 2)
+    assert credentials.loads == 1
     assert dict(transport.requests) == {"list": 1, "watch": 1}
 
 

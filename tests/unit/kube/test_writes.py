@@ -277,12 +277,22 @@ def test_a_patch_of_anything_else_is_tried_once_and_tests_the_uid(
     ]
 
 
-@pytest.mark.parametrize(("replies", "effect", "changed"), named(PATCHES))
+MERGES: dict[str, tuple[list[Any], Effect, bool]] = {
+    "done": ([thing()], Effect.DONE, True),
+    "gone": ([NOT_FOUND], Effect.GONE, False),
+    "refused, and still the same object": ([REFUSED, thing()], Effect.REFUSED, False),
+    "refused, because it is another object": ([CONFLICT, thing(uid="another")], Effect.REPLACED, False),
+    "refused, and gone since": ([CONFLICT, NOT_FOUND], Effect.GONE, False),
+    "forbidden": ([FORBIDDEN], Effect.REFUSED, False),
+}
+
+
+@pytest.mark.parametrize(("replies", "effect", "changed"), named(MERGES))
 def test_a_merge_patch_names_the_uid_beside_what_it_changes(replies: list[Any], effect: Effect, changed: bool) -> None:
     script = Script(*replies)
     patch = {"metadata": {"annotations": {"a": "b"}}, "spec": {"replicas": 0}}
     written = merge_patch(transport_to(script), DOMAINS, WEB, patch)
-    [asked] = script.asked
+    asked = script.asked[0]
     assert (written.effect, written.changed) == (effect, changed)
     assert (asked.target, asked.headers["Content-Type"]) == (
         f"{PATH}?fieldManager=sunset.kube",

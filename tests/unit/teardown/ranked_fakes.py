@@ -112,14 +112,25 @@ def ranked(
     """The whole use case, from a task's options to the outcome."""
     options = parse_ranked({**DEFAULTS, **params}, check_mode=check_mode)
     elsewhere = others or {}
-    return delete_ranked(options, cluster, elsewhere.__getitem__, cluster.clock, stop or StopSign(), told or Told())
+    return delete_ranked(
+        options, cluster, elsewhere.__getitem__, cluster.clock, stop or StopSign(), _nobody if told is None else told
+    )
 
 
-def named_members(*things: tuple[Resource, str], namespace: str = "shop") -> dict[str, Any]:
-    """The option `members` with these objects."""
+def _nobody(event: Any) -> None:
+    """Nobody listens."""
+
+
+def named_members(*things: tuple[Resource, str]) -> dict[str, Any]:
+    """The option `members` with these objects, in namespace shop."""
     return {
         "objects": [
-            {"api_version": resource.api_version, "kind": resource.kind, "name": name, "namespace": namespace}
+            {
+                "api_version": resource.api_version,
+                "kind": resource.kind,
+                "name": name,
+                **({"namespace": "shop"} if resource.namespaced else {}),
+            }
             for resource, name in things
         ]
     }

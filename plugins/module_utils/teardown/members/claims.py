@@ -83,7 +83,9 @@ def claims_in(documents: Iterator[Any], source: str, *, marked: bool = True) -> 
 
 def claim_of(document: Mapping[str, Any], source: str, *, marked: bool = True) -> Claim | None:
     """One object's claim. None where it cannot be named: no kind, or `generateName` only."""
-    metadata = document.get("metadata") or {}
+    metadata = document.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return None
     kind, name = document.get("kind"), metadata.get("name")
     if not kind or not name:
         return None

@@ -34,6 +34,8 @@ STORES = {
 _RELEASE_NAME = "meta.helm.sh/release-name"
 _RELEASE_NAMESPACE = "meta.helm.sh/release-namespace"
 _GZIP = b"\x1f\x8b\x08"
+# Whatever a record may hold that is no release: not base64, not gzip, not JSON, or JSON of another shape.
+_UNREADABLE = (binascii.Error, zlib.error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 _NEVER_DEPLOYED = frozenset({"pending-install"})
 
 
@@ -52,14 +54,18 @@ class Release:
 def helm_membership(release: str, namespace: str, driver: str, cluster: Cluster) -> Membership:
     """What the release's newest revision holds. `driver` auto looks for Secrets first, then ConfigMaps."""
     source = f"Helm release {namespace}/{release}"
-    membership = Membership(source, default_namespace=namespace, not_ours=_owned_by(release, namespace))
+    membership = Membership(source)
     drivers = ("secret", "configmap") if driver == "auto" else (driver,)
     for store in (STORES[name] for name in drivers):
         selector = f"owner=helm,name={release}"
         stored = cluster.list_whole(store, namespace, label_selector=selector)
         if stored:
             membership.records = [_record_claim(store, item, source) for item in stored]
-            _take(newest(decode(item, source) for item in stored), membership)
+            found = newest(decode(item, source) for item in stored)
+            # Flux may keep the record in another namespace than the one it installs into.
+            membership.default_namespace = found.namespace or namespace
+            membership.not_ours = _owned_by(release, membership.default_namespace)
+            _take(found, membership)
             return membership
     membership.missing = f"there is no record of {source} ({' or '.join(drivers)})"
     return membership
@@ -91,19 +97,36 @@ def decode(item: dict[str, Any], source: str) -> Release:
     encoded = (item.get("data") or {}).get("release") or ""
     where = f"{item.get('kind') or 'record'} {(item.get('metadata') or {}).get('name')}"
     try:
-        raw = base64.b64decode(encoded)
-        if not raw.startswith(_GZIP) and not raw.lstrip().startswith(b"{"):
-            raw = base64.b64decode(raw)
-        if raw.startswith(_GZIP):
-            raw = zlib.decompress(raw, wbits=31)
-        content = json.loads(raw)
-    except (binascii.Error, zlib.error, ValueError) as problem:
+        return _release(_content(encoded))
+    except (
+        binascii.Error,
+        zlib.error,
+        ValueError,
+        TypeError,
+        AttributeError,
+        KeyError,
+        OverflowError,
+        RecursionError,
+    ) as problem:
         raise CannotLook(
             f"cannot read the record of {source}",
             which=f"({where})",
             why=f"it cannot be decoded: {problem}",
             next_step="give the members as manifests or objects instead",
         ) from problem
+
+
+def _content(encoded: str) -> dict[str, Any]:
+    raw = base64.b64decode(encoded)
+    if not raw.startswith(_GZIP) and not raw.lstrip().startswith(b"{"):
+        raw = base64.b64decode(raw)
+    if raw.startswith(_GZIP):
+        raw = zlib.decompress(raw, wbits=31)
+    content: dict[str, Any] = json.loads(raw)
+    return content
+
+
+def _release(content: dict[str, Any]) -> Release:
     return Release(
         revision=int(content.get("version") or 0),
         status=str((content.get("info") or {}).get("status") or ""),

@@ -27,6 +27,7 @@ _APPLYSET_ID = "applyset.kubernetes.io/id"
 _APPLYSET_PART_OF = "applyset.kubernetes.io/part-of"
 _APPLYSET_KINDS = "applyset.kubernetes.io/contains-group-kinds"
 _LANDSCAPER = "landscaper.gardener.cloud"
+_LANDSCAPER_LABELS = tuple(f"{name}.deployer.{_LANDSCAPER}/deployitem" for name in ("manifest", "helm"))
 # Landscaper policies under which an object is not deleted with its DeployItem.
 _LANDSCAPER_KEEP = frozenset({"keep", "ignore"})
 
@@ -39,9 +40,9 @@ def flux_membership(kind: str, name: str, namespace: str, cluster: Cluster) -> M
         return Membership(source, missing=f"there is no {source}")
     if kind == "HelmRelease":
         spec = item.get("spec") or {}
-        target = spec.get("storageNamespace") or spec.get("targetNamespace") or namespace
+        storage = spec.get("storageNamespace") or namespace
         release = spec.get("releaseName") or _flux_release_name(spec.get("targetNamespace"), name)
-        membership = helm_membership(release, target, "auto", cluster)
+        membership = helm_membership(release, storage, "auto", cluster)
         membership.source = source
         return membership
     membership = Membership(source, not_ours=_flux_labelled(name, namespace))
@@ -135,7 +136,7 @@ def landscaper_membership(deploy_item: str, namespace: str, cluster: Cluster) ->
     item = _one(cluster, "DeployItem", _LANDSCAPER, deploy_item, namespace)
     if item is None:
         return Membership(source, missing=f"there is no {source}")
-    membership = Membership(source)
+    membership = Membership(source, not_ours=_labelled_by_deploy_item(deploy_item))
     managed = ((item.get("status") or {}).get("providerStatus") or {}).get("managedResources") or ()
     for entry in managed:
         resource = entry.get("resource") or {}
@@ -149,10 +150,23 @@ def landscaper_membership(deploy_item: str, namespace: str, cluster: Cluster) ->
                 str(resource.get("namespace") or ""),
                 version,
                 source,
+                marked=policy == "fallback",
                 keep=f"Landscaper policy {policy}" if policy in _LANDSCAPER_KEEP else "",
             )
         )
     return membership
+
+
+def _labelled_by_deploy_item(deploy_item: str) -> Any:
+    """Policy `fallback`: deleted only while the label still names the DeployItem. Other policies need no label."""
+
+    def not_ours(record: Record, marked: bool) -> str:
+        owners = [record.labels.get(label) for label in _LANDSCAPER_LABELS]
+        return (
+            "" if not marked or deploy_item in owners else f"it carries no label of DeployItem {deploy_item} any more"
+        )
+
+    return not_ours
 
 
 def _one(cluster: Cluster, kind: str, group: str, name: str, namespace: str) -> dict[str, Any] | None:

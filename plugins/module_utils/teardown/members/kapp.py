@@ -56,6 +56,9 @@ def _spec(record: dict[str, Any], source: str) -> dict[str, Any]:
         spec: dict[str, Any] = json.loads((record.get("data") or {}).get("spec") or "")
         if not spec["labelKey"] or not spec["labelValue"]:
             raise ValueError("labelKey or labelValue is empty")
+        for kind in spec.get("usedGKs") or ():
+            if not kind["Kind"] or kind.get("Group") is None:
+                raise ValueError("usedGKs has a kind without a name or group")
     except (ValueError, KeyError, TypeError) as problem:
         raise CannotLook(
             f"cannot read the record of {source}",
@@ -68,10 +71,11 @@ def _spec(record: dict[str, Any], source: str) -> dict[str, Any]:
 def _records(
     names: tuple[str, str], record: dict[str, Any], namespace: str, source: str, cluster: Cluster
 ) -> list[Claim]:
-    found = [record["metadata"]["name"]]
+    changes: set[str] = set()
     for name in names:
-        found += [r.name for r in cluster.list(CONFIG_MAPS, namespace, f"{_CHANGE_OF}={name}").records]
-    return [Claim("", "ConfigMap", name, namespace, "v1", f"record of {source}") for name in dict.fromkeys(found)]
+        changes |= {change.name for change in cluster.list(CONFIG_MAPS, namespace, f"{_CHANGE_OF}={name}").records}
+    found = [record["metadata"]["name"], *sorted(changes)]
+    return [Claim("", "ConfigMap", name, namespace, "v1", f"record of {source}") for name in found]
 
 
 def _labelled(key: str, value: str) -> Any:

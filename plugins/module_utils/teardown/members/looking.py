@@ -32,6 +32,7 @@ TRANSIENT = frozenset(
         ("events.k8s.io", "events"),
         ("coordination.k8s.io", "leases"),
         ("discovery.k8s.io", "endpointslices"),
+        ("", "endpoints"),
     }
 )
 
@@ -87,7 +88,7 @@ class Looker:
 
     def find(self, membership: Membership) -> Found:
         found = Found(warnings=list(membership.warnings))
-        wanted = self._wanted([*membership.claims, *membership.records], membership.default_namespace)
+        wanted = self._wanted([*membership.claims, *membership.records], membership.default_namespace, found.absent)
         searches = [(search, resource) for search in membership.searches for resource in self._searched(search)]
         scopes = [scope for (resource, claims) in wanted for scope in _scopes(resource, claims)]
         scopes += [_Scope(resource, search.namespace, search.label_selector) for search, resource in searches]
@@ -154,7 +155,9 @@ class Looker:
         place = f"namespace {scope.namespace}" if scope.namespace else "the cluster"
         self._tell(Looked(scope.resource.kind, sum(len(listing.records) for listing in listings), place))
 
-    def _wanted(self, claims: list[Claim], default_namespace: str) -> list[tuple[Resource, list[Claim]]]:
+    def _wanted(
+        self, claims: list[Claim], default_namespace: str, absent: list[Claim]
+    ) -> list[tuple[Resource, list[Claim]]]:
         """Claims by kind, with their namespaces filled in. Kinds that are not installed have no objects."""
         by_kind: dict[tuple[str | None, str], list[Claim]] = defaultdict(list)
         for claim in claims:
@@ -162,7 +165,9 @@ class Looker:
         wanted = []
         for (_group, kind), of_kind in by_kind.items():
             resource = self.resolve(kind, of_kind[0].api_version, by_hand=of_kind[0].named)
-            if resource is not None:
+            if resource is None:
+                absent.extend(of_kind)
+            else:
                 wanted.append((resource, [_placed(claim, resource, default_namespace) for claim in of_kind]))
         return wanted
 

@@ -27,7 +27,7 @@ def manifest_membership(sources: Sequence[Any], namespace: str) -> Membership:
         for document, where in _read(source, f"members.manifests[{i}]"):
             found = list(claims_in(iter([document]), where))
             membership.claims.extend(found)
-            if not found and document:
+            if not found and isinstance(document, Mapping) and not isinstance(document.get("items"), list):
                 membership.warnings.append(f"{where} holds an object without a name; it cannot be found again")
     return membership
 
@@ -39,10 +39,17 @@ def _read(source: Any, path: str) -> Iterator[tuple[Any, str]]:
         yield from ((document, path) for document in documents(source, path))
     elif isinstance(source, str):
         for file in _files(source, path):
-            with open(file, encoding="utf-8") as stream:
-                yield from ((document, file) for document in documents(stream.read(), file))
+            yield from ((document, file) for document in documents(_text_of(file), file))
     else:
         raise BadOption("bad options", why=f"{path}: must be a path, text or a mapping, not {type(source).__name__}")
+
+
+def _text_of(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8") as stream:
+            return stream.read()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise BadOption(f"cannot read {file}", why=str(problem), next_step="check the file") from problem
 
 
 def _files(pattern: str, path: str) -> list[str]:

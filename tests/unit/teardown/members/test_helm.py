@@ -1,0 +1,312 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Members of a Helm release, from the record Helm keeps."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
+from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.helm import decode, helm_membership
+from ansible_collections.sunset.kube.tests.unit.fakes import named, record
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, FakeCluster
+
+SOURCE = "Helm release shop/web"
+MANIFEST = """
+---
+# Source: web/templates/configmap.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: other}
+---
+---
+apiVersion: v1
+kind: RoleList
+items:
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: Role
+  metadata: {name: reader}
+"""
+
+
+def content(**more: Any) -> dict[str, Any]:
+    return {
+        "name": "web",
+        "namespace": "shop",
+        "version": 1,
+        "info": {"status": "deployed"},
+        "manifest": MANIFEST,
+        **more,
+    }
+
+
+def b64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def zipped(release: Any) -> str:
+    """As a ConfigMap holds it: base64 of gzip of JSON."""
+    return b64(gzip.compress(json.dumps(release).encode()))
+
+
+def in_secret(release: Any) -> str:
+    """As a Secret's `data` holds it: the same, in base64 once more."""
+    return b64(zipped(release).encode())
+
+
+ENCODINGS: dict[str, str] = {
+    "Secret": in_secret(content()),
+    "ConfigMap": zipped(content()),
+    "very old Secret, not zipped": b64(b64(json.dumps(content()).encode()).encode()),
+    "very old ConfigMap, not zipped": b64(json.dumps(content()).encode()),
+    "not zipped, with blanks before": b64(b"\n " + json.dumps(content()).encode()),
+}
+
+
+@pytest.mark.parametrize("text", named(ENCODINGS))
+def test_a_record_is_read_however_it_is_wrapped(text: str) -> None:
+    release = decode({"data": {"release": text}}, SOURCE)
+    assert (release.revision, release.status, release.manifest) == (1, "deployed", MANIFEST)
+
+
+def store(
+    cluster: FakeCluster,
+    text: str,
+    revision: int = 1,
+    resource: Resource = SECRETS,
+    release: str = "web",
+    **labels: str,
+) -> None:
+    cluster.add(
+        resource,
+        f"sh.helm.release.v1.{release}.v{revision}",
+        labels={"owner": "helm", "name": release, **labels},
+        data={"release": text},
+    )
+
+
+def membership(*contents: dict[str, Any], driver: str = "auto") -> Membership:
+    cluster = FakeCluster()
+    for place, release in enumerate(contents, 1):
+        store(cluster, in_secret(release), place)
+    return helm_membership("web", "shop", driver, cluster)
+
+
+def claims(found: Membership) -> list[str]:
+    return [f"{claim.group or 'core'} {claim.kind} {claim.namespace}/{claim.name}" for claim in found.claims]
+
+
+def test_the_manifest_names_the_members_and_lists_are_opened() -> None:
+    found = membership(content())
+    assert claims(found) == [
+        "core ConfigMap /settings",
+        "apps Deployment other/web",
+        "rbac.authorization.k8s.io Role /reader",
+    ]
+    assert (found.default_namespace, found.source, {claim.marked for claim in found.claims}) == ("shop", SOURCE, {True})
+
+
+def hook(name: str) -> dict[str, str]:
+    return {"name": name, "manifest": f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}}}\n"}
+
+
+def crd_file(name: str, text: str) -> dict[str, str]:
+    return {"name": name, "data": b64(text.encode())}
+
+
+CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.example.com}\n"
+
+
+def test_hooks_and_the_charts_definitions_belong_to_it_but_carry_no_mark() -> None:
+    files = [
+        crd_file("crds/a.yaml", CRD),
+        crd_file("crds/deep/b.yml", CRD.replace("name: a", "name: b")),
+        crd_file("crds/README.md", "not: yaml: at all"),
+        crd_file("files/crds/c.yaml", CRD),
+    ]
+    found = membership(content(manifest="", hooks=[hook("migrate")], chart={"files": files}))
+    assert claims(found) == [
+        "batch Job /migrate",
+        "apiextensions.k8s.io CustomResourceDefinition /a.example.com",
+        "apiextensions.k8s.io CustomResourceDefinition /b.example.com",
+    ]
+    assert {claim.marked for claim in found.claims} == {False}
+
+
+EMPTY: dict[str, dict[str, Any]] = {
+    "null hooks": {"hooks": None},
+    "null chart": {"chart": None},
+    "null files": {"chart": {"files": None}},
+    "null manifest of a hook": {"hooks": [{"name": "x", "manifest": None}]},
+    "null data of a file": {"chart": {"files": [{"name": "crds/a.yaml", "data": None}]}},
+    "null info": {"info": None},
+    "null version": {"version": None},
+    "nothing but comments": {"manifest": "# Source: a\n---\n# Source: b\n"},
+    "no manifest": {"manifest": None},
+}
+
+
+@pytest.mark.parametrize("more", named(EMPTY))
+def test_what_is_null_in_a_record_is_nothing(more: dict[str, Any]) -> None:
+    assert len(membership({**content(manifest=""), **more}).claims) == 0
+
+
+def labelled(text: str) -> str:
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {text}}}\n"
+
+
+def revision(number: int, status: str) -> dict[str, Any]:
+    return content(version=number, info={"status": status}, manifest=labelled(f"v{number}"))
+
+
+REVISIONS: dict[str, tuple[list[tuple[int, str]], str]] = {
+    "the newest counts": ([(1, "superseded"), (2, "deployed")], "v2"),
+    "ten is newer than nine": ([(10, "deployed"), (9, "superseded")], "v10"),
+    "a failed upgrade left objects too": ([(1, "deployed"), (2, "failed")], "v2"),
+    "a pending upgrade left objects too": ([(1, "deployed"), (2, "pending-upgrade")], "v2"),
+    "one that never got anywhere does not count": ([(1, "uninstalled"), (2, "pending-install")], "v1"),
+    "unless it is the only one": ([(1, "pending-install")], "v1"),
+    "being uninstalled": ([(1, "uninstalling")], "v1"),
+}
+
+
+@pytest.mark.parametrize(("revisions", "name"), named(REVISIONS))
+def test_the_newest_revision_says_what_belongs_to_the_release(revisions: list[tuple[int, str]], name: str) -> None:
+    found = membership(*(revision(number, status) for number, status in revisions))
+    assert [claim.name for claim in found.claims] == [name]
+    assert len(found.records) == len(revisions)  # all of them go
+
+
+def test_records_are_claimed_with_their_namespace_and_go_last() -> None:
+    [claim] = membership(content()).records
+    assert (claim.kind, claim.namespace, claim.name, claim.source) == (
+        "Secret",
+        "shop",
+        "sh.helm.release.v1.web.v1",
+        f"record of {SOURCE}",
+    )
+
+
+DRIVERS: dict[str, tuple[str, list[Resource], str]] = {
+    "auto finds Secrets": ("auto", [SECRETS], "Secret"),
+    "auto finds ConfigMaps": ("auto", [CONFIG_MAPS], "ConfigMap"),
+    "auto takes Secrets first": ("auto", [CONFIG_MAPS, SECRETS], "Secret"),
+    "secret": ("secret", [SECRETS], "Secret"),
+    "configmap": ("configmap", [CONFIG_MAPS, SECRETS], "ConfigMap"),
+    "secret finds no ConfigMap": ("secret", [CONFIG_MAPS], ""),
+}
+
+
+@pytest.mark.parametrize(("driver", "stores", "kind"), named(DRIVERS))
+def test_the_driver_says_where_to_look(driver: str, stores: list[Resource], kind: str) -> None:
+    cluster = FakeCluster()
+    for resource in stores:
+        store(cluster, in_secret(content()), resource=resource)
+    found = helm_membership("web", "shop", driver, cluster)
+    assert ("".join(claim.kind for claim in found.records), bool(found.missing)) == (kind, not kind)
+
+
+def test_a_release_without_a_record_is_missing_and_says_where_was_looked() -> None:
+    cluster = FakeCluster()
+    store(cluster, in_secret(content()), release="other")
+    assert helm_membership("web", "shop", "auto", cluster).missing == (
+        "there is no record of Helm release shop/web (secret or configmap)"
+    )
+
+
+# -- ownership ---------------------------------------------------------------------------------------------------------
+
+NAME, PLACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
+OWNED: dict[str, tuple[dict[str, str], bool, str]] = {
+    "its own": ({NAME: "web", PLACE: "shop"}, True, ""),
+    "another release's": ({NAME: "bank", PLACE: "shop"}, True, "it belongs to Helm release shop/bank"),
+    "the same name elsewhere": ({NAME: "web", PLACE: "bank"}, True, "it belongs to Helm release bank/web"),
+    "nobody's": ({}, True, f"it carries no mark of a Helm release (annotation {NAME})"),
+    "a hook's object, which carries none": ({}, False, ""),
+    "a hook's object that became another's": (
+        {NAME: "bank", PLACE: "shop"},
+        False,
+        "it belongs to Helm release shop/bank",
+    ),
+}
+
+
+@pytest.mark.parametrize(("annotations", "marked", "why"), named(OWNED))
+def test_a_live_object_must_still_carry_helms_mark(annotations: dict[str, str], marked: bool, why: str) -> None:
+    not_ours = membership(content()).not_ours
+    assert not_ours is not None
+    assert not_ours(record(annotations=annotations), marked) == why
+
+
+# -- records nobody can read -------------------------------------------------------------------------------------------
+
+UNREADABLE: dict[str, Any] = {
+    "nothing": None,
+    "not base64": "%%%",
+    "not text": 5,
+    "not gzip and not JSON": b64(b"hello"),
+    "half a gzip": b64(gzip.compress(b"{}" * 100)[:20]),
+    "JSON, but a list": zipped([]),
+    "JSON, but a text": zipped("x"),
+    "JSON, but null": zipped(None),
+    "a version that is no number": zipped(content(version="one")),
+    "a version without end": b64(b'{"version": Infinity}'),
+    "hooks that are none": zipped(content(hooks="x")),
+    "a hook that is none": zipped(content(hooks=["x"])),
+    "a chart that is none": zipped(content(chart="x")),
+    "files that are none": zipped(content(chart={"files": ["x"]})),
+    "a definition that is not base64": zipped(content(chart={"files": [{"name": "crds/a.yaml", "data": "a"}]})),
+    "info that is none": zipped(content(info="x")),
+}
+
+
+@pytest.mark.parametrize("text", named(UNREADABLE))
+def test_a_record_nobody_can_read_is_a_failure_with_a_way_out(text: Any) -> None:
+    item = {"metadata": {"name": "sh.helm.release.v1.web.v1"}, "data": {"release": text}}
+    with pytest.raises(CannotLook, match=r"^cannot read the record of Helm release shop/web") as refused:
+        decode(item, SOURCE)
+    assert refused.value.next_step == "give the members as manifests or objects instead"
+
+
+def only_cannot_look(data: Any) -> None:
+    try:
+        decode({"data": data}, SOURCE)
+    except CannotLook:
+        return
+
+
+@given(st.binary(max_size=40), st.sampled_from([lambda raw: raw, gzip.compress, base64.b64encode]))
+def test_arbitrary_bytes_in_a_record_are_never_a_traceback(raw: bytes, wrap: Any) -> None:
+    only_cannot_look({"release": b64(wrap(raw))})
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["version", "info", "status", "manifest", "hooks", "chart", "files", "name", "data"]), inner
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_arbitrary_json_in_a_record_is_never_a_traceback(release: Any) -> None:
+    only_cannot_look({"release": zipped(release)})
