@@ -29,7 +29,8 @@ def ranked_result(outcome: RankedOutcome, requests: dict[str, Any]) -> dict[str,
         "changed": would_change if outcome.check_mode else outcome.run.changed,
         "plan_hash": plan.hash,
         "source": outcome.source,
-        "steps": _planned_steps(plan) if outcome.check_mode else [_step(step) for step in outcome.run.steps],
+        # A plan that was rehearsed or refused shows its steps all the same.
+        "steps": [_step(step) for step in outcome.run.steps] or _planned_steps(plan),
         "counts": _counts(outcome),
         "kept": [_kept(entry) for entry in (*plan.kept, *_late(outcome))] + _replaced(outcome),
         "unmatched": [entry.member.ref.as_dict() for entry in plan.unmatched if entry.verdict.fate is Fate.UNMATCHED],
@@ -167,7 +168,12 @@ def members_result(shown: ShownMembers, requests: dict[str, Any]) -> dict[str, A
                 for entry in shown.members
             ],
             "absent": [
-                {"api_version": claim.api_version, "kind": claim.kind, "namespace": claim.namespace, "name": claim.name}
+                {
+                    "api_version": (claim.api_version or "").lstrip("/"),
+                    "kind": claim.kind,
+                    "namespace": claim.namespace,
+                    "name": claim.name,
+                }
                 for claim in shown.absent
             ],
             "plan": plan_rows(shown.plan, MOST),

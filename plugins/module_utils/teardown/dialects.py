@@ -37,18 +37,26 @@ BEFORE_KEYS = ("annotate", "patch", "scale")
 
 
 def read_order(
-    groups: Sequence[Any] | None, rules: Sequence[Any] | None, *, groups_option: str = "deletion_groups"
+    groups: Sequence[Any] | None,
+    rules: Sequence[Any] | None,
+    *,
+    groups_option: str = "deletion_groups",
+    bad: BadFields | None = None,
 ) -> tuple[StepRule, ...]:
-    """The steps of a task, in order. Neither option given: the default order."""
-    bad = BadFields()
+    """The steps of a task, in order. Neither option given: the default order.
+
+    Complains to `bad` if given one, and raises by itself otherwise.
+    """
+    complaints = BadFields() if bad is None else bad
     steps: tuple[StepRule, ...] = DEFAULT_STEPS
     if groups and rules:
-        bad.add("deletion_order_rules", f"cannot stand together with {groups_option}")
+        complaints.add("deletion_order_rules", f"cannot stand together with {groups_option}")
     elif groups:
-        steps = tuple(_Reader(bad).group(item, f"{groups_option}[{i}]", i) for i, item in enumerate(groups))
+        steps = tuple(_Reader(complaints).group(item, f"{groups_option}[{i}]", i) for i, item in enumerate(groups))
     elif rules:
-        steps = _ranked(rules, bad)
-    bad.raise_if_any()
+        steps = _ranked(rules, complaints)
+    if bad is None:
+        complaints.raise_if_any()
     return steps
 
 

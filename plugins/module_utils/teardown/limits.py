@@ -15,7 +15,7 @@ from typing import Any
 from ..problems import BadFields, Refused
 
 # option → the least it may be. `parallel` has a most as well.
-_LEAST = {"timeout": 1, "parallel": 1, "max_objects": 1, "grace": 0, "force_after": 0}
+_LEAST = {"timeout": 1, "parallel": 1, "max_objects": 1, "grace": 0, "force_after": 0, "grace_period_seconds": 0}
 _MOST_PARALLEL = 64
 
 

@@ -18,8 +18,8 @@ from .guards import keep_marker_of
 from .members.claims import Claim
 from .members.looking import Looker, Member
 from .members.sources import read_members
-from .plan import Plan, gather_ground, make_plan
-from .steps import DEFAULT_STEPS
+from .plan import Plan
+from .ranked_delete import RankedOptions, ground_of, plan_of
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -48,12 +48,16 @@ def show_members(option: Mapping[str, Any], cluster: Cluster, tell: Tell) -> Sho
     if membership.missing:
         return shown
     looker = Looker(cluster, tell)
-    ground = gather_ground(membership, DEFAULT_STEPS, looker, cluster, explicit_first=False)
+    ground = ground_of(RankedOptions(option), membership, looker, cluster)
     not_ours = membership.not_ours
     for member in (*ground.members, *ground.records):
         owned = not_ours is None or not not_ours(member.record, member.marked)
         shown.members.append(Shown(member, owned or member in ground.records, keep_marker_of(member)))
     shown.absent = ground.absent
-    shown.plan = make_plan(ground)
-    shown.warnings = [*membership.warnings, *looker.warnings]
+    shown.plan, foreign = plan_of(ground, looker, "refuse")
+    shown.warnings = [
+        *membership.warnings,
+        *looker.warnings,
+        *(f"{entry.member.ref}: {entry.why}" for entry in foreign),
+    ]
     return shown

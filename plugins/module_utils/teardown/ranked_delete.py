@@ -33,7 +33,7 @@ from .members.manifests import manifest_membership
 from .members.sources import check_members, chosen_source, manifest_sources, read_members
 from .plan import GOING, Entry, Ground, Plan, gather_ground, make_plan, plan_elsewhere
 from .run import RunOptions, RunOutcome, Site, carry_out
-from .steps import StepRule
+from .steps import DEFAULT_STEPS, StepRule
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class RankedOptions:
     members: Mapping[str, Any]
-    rules: tuple[StepRule, ...]
-    run: RunOptions
+    rules: tuple[StepRule, ...] = DEFAULT_STEPS
+    run: RunOptions = field(default_factory=RunOptions)
     explicit_first: bool = False
     default_order: bool = True
     order_annotations: tuple[str, ...] = ()
@@ -78,12 +78,14 @@ class RankedOutcome:
 
 def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOptions:
     """Options of the task to values; every bad field is reported at once, before anything is sent."""
-    check_members(params["members"])
+    bad = BadFields()
+    check_members(params["members"], bad)
     pruned = params["state"] == "pruned"
     groups = params["deletion_groups_during_update"] if pruned else params["deletion_groups"]
     option = "deletion_groups_during_update" if pruned else "deletion_groups"
-    rules = read_order(groups, params["deletion_order_rules"], groups_option=option)
-    bad = BadFields()
+    rules = read_order(groups, params["deletion_order_rules"], groups_option=option, bad=bad)
+    if not pruned and params["desired"] is not None:
+        bad.add("desired", "is only allowed with state: pruned")
     if pruned and params["desired"] is None:
         bad.add("desired", "is needed with state: pruned")
     if pruned and any(entry.everything for rule in rules for entry in rule.types):
@@ -143,9 +145,9 @@ def delete_ranked(
     if membership.missing:
         return _nothing_to_do(options, membership, outcome, tell)
     looker = Looker(cluster, tell)
-    ground = _ground(options, membership, looker, cluster)
+    ground = ground_of(options, membership, looker, cluster)
     outcome.absent = len(ground.absent)
-    outcome.plan, foreign = _plan(ground, looker, options.foreign)
+    outcome.plan, foreign = plan_of(ground, looker, options.foreign)
     sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
     sites.update(_sites_elsewhere(outcome.plan, other_cluster, tell))
     _warn(outcome, [*membership.warnings, *looker.warnings, *outcome.plan.warnings], tell)
@@ -163,7 +165,7 @@ def delete_ranked(
     return outcome
 
 
-def _ground(options: RankedOptions, membership: Membership, looker: Looker, cluster: Cluster) -> Ground:
+def ground_of(options: RankedOptions, membership: Membership, looker: Looker, cluster: Cluster) -> Ground:
     """Everything the plan is made of, with the task's own wishes."""
     _add_the_namespace(options, membership)
     ground = gather_ground(membership, options.rules, looker, cluster, explicit_first=options.explicit_first)
@@ -254,7 +256,7 @@ def _add_the_namespace(options: RankedOptions, membership: Membership) -> None:
         membership.claims.append(Claim("", "Namespace", value, version="v1", source=membership.source, marked=False))
 
 
-def _plan(ground: Ground, looker: Looker, policy: str) -> tuple[Plan, list[Foreign]]:
+def plan_of(ground: Ground, looker: Looker, policy: str) -> tuple[Plan, list[Foreign]]:
     """The plan, and what would go along unseen, if that is a reason to refuse it."""
     plan = make_plan(ground)
     foreign = [] if policy == "cascade" else find_foreign(plan, looker)

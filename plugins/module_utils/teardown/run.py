@@ -79,6 +79,8 @@ class StepOutcome:
     replaced: list[Leaver] = field(default_factory=list)
     refused: list[tuple[Leaver, Problem]] = field(default_factory=list)
     survivors: list[Leaver] = field(default_factory=list)
+    # uid → why our own attempt to free it was refused.
+    ladder_problems: dict[str, Problem] = field(default_factory=dict)
 
     def keep_all(self, why: str) -> None:
         self.late_kept.extend(Entry(entry.member, Verdict(Fate.KEEP, why)) for entry in self.step.going)
@@ -340,7 +342,8 @@ class _Runner:
             self._climbed(leaver, written, "strip finalizers", ", ".join(finalizers))
             if written.problem is not None:
                 outcome.ladder_problems[uid] = written.problem
-                self._stripped.discard(uid)  # whatever refused it may be mended before the time is over
+                if written.problem.status >= 500:
+                    self._stripped.discard(uid)  # a dead webhook may come back before the time is over
             else:
                 outcome.ladder_problems.pop(uid, None)
         elif self.options.finalize_namespaces and self._is_empty_namespace(leaver, ladder, now):

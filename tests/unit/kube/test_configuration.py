@@ -166,6 +166,7 @@ LOGINS: dict[str, tuple[dict[str, Any], tuple[tuple[str, str], ...]]] = {
         {"username": "anna", "password": "pw"},
         (("Authorization", "Basic " + base64.b64encode(b"anna:pw").decode()),),
     ),
+    "a name alone": ({"username": "anna"}, ()),
     "acting as somebody else": (
         {"token": "t", "as": "bob", "as-groups": ["dev", "ops"]},
         (

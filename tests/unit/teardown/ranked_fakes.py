@@ -309,8 +309,6 @@ class FakeCluster:
         self, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False
     ) -> Written:
         thing, refused = self._begin("patch", resource, record)
-        if refused and refused.replaced:  # the uid is part of the patch, and cannot be changed
-            return Written(Effect.REFUSED, record, api_error(409, "Conflict", "the uid is another one"))
         if refused:
             return refused
         self.bodies.append(dict(patch))

@@ -615,8 +615,8 @@ LEAVES = st.one_of(
 )
 NESTED = st.recursive(
     LEAVES,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS | st.integers(), inner, max_size=5),
-    max_leaves=12,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS | st.integers(), inner, max_size=4),
+    max_leaves=7,
 )
 
 

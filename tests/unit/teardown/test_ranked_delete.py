@@ -156,7 +156,7 @@ def test_the_plan_is_told_before_the_first_write() -> None:
 # -- limits and rights -------------------------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "too many objects": ({"max_objects": 4}, "too many objects: 5 would be deleted, and max_objects is 4"),
+    "too many objects": ({"max_objects": 4}, "too many objects: the plan touches 5, and max_objects is 4"),
     "another plan": ({"plan_hash": "0" * 16}, "the plan has changed"),
 }
 

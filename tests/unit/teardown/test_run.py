@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -488,6 +489,55 @@ def test_a_namespace_that_cannot_be_seen_through_is_not_finalized() -> None:
     told = When(Progress, lambda: cluster.unseen.update(pods=api_error(503)))
     with_problem = finalize(cluster, told=told)
     assert ("finalize Namespace shop" in cluster.log, isinstance(with_problem.failure, Problem)) == (False, True)
+
+
+def test_a_strip_that_the_server_could_not_do_now_is_tried_again() -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
+    cluster.refusals["ConfigMap shop/a"] = api_error(500, "InternalError", "failed calling webhook")
+    cluster.clock.at(cluster.clock.now() + 40, cluster.refusals.clear)
+    outcome = force(cluster, timeout=120)
+    assert (cluster.left(), outcome.failure) == ([], None)
+
+
+def test_a_strip_that_failed_is_told_at_the_survivor() -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
+    cluster.refusals["ConfigMap shop/a"] = api_error(500, "InternalError", "failed calling webhook x")
+    [blocked] = force(cluster, timeout=60).blocked
+    assert any("failed calling webhook x" in blocker.text for blocker in blocked.blockers)
+
+
+# -- records -----------------------------------------------------------------------------------------------------------
+
+
+def recorded(**member: Any) -> FakeCluster:
+    """A kapp application: one ConfigMap, and its record."""
+    cluster = FakeCluster()
+    spec = {"labelKey": "app", "labelValue": "1", "usedGKs": [{"Group": "", "Kind": "ConfigMap"}]}
+    cluster.add(CONFIG_MAPS, "web", labels={"kapp.k14s.io/is-app": ""}, data={"spec": json.dumps(spec)})
+    cluster.add(CONFIG_MAPS, "a", labels={"app": "1"}, **member)
+    return cluster
+
+
+KAPP = {"kapp": {"app": "web", "namespace": "shop"}}
+
+
+def test_the_record_goes_when_all_else_is_gone() -> None:
+    cluster = recorded()
+    ranked(cluster, members=KAPP)
+    assert [line for line in cluster.log if line.startswith("gone")] == [
+        "gone ConfigMap shop/a",
+        "gone ConfigMap shop/web",
+    ]
+
+
+@pytest.mark.parametrize("policy", ["fail", "continue"])
+def test_the_record_stays_while_anything_survives_so_that_a_next_run_finds_it(policy: str) -> None:
+    cluster = recorded(finalizers=[F])
+    groups = [{"predefinedResourceGroup": "namespaced-resources", "timeout": 10}]
+    ranked(cluster, members=KAPP, deletion_groups=groups, on_timeout=policy)
+    assert cluster.left() == ["ConfigMap shop/a", "ConfigMap shop/web"]
 
 
 # -- newcomers ---------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def _flux_entry(identity: str, version: str, source: str) -> Claim:
 def _flux_labelled(name: str, namespace: str) -> Any:
     def not_ours(record: Record, marked: bool) -> str:
         found = tuple(record.labels.get(f"kustomize.toolkit.fluxcd.io/{key}") for key in ("name", "namespace"))
-        if found == (name, namespace):
+        if found == (name, namespace) or (not any(found) and not marked):
             return ""
         return f"it belongs to Flux Kustomization {found[1]}/{found[0]}" if any(found) else "it carries no Flux label"
 
@@ -99,7 +99,7 @@ def inventory_membership(name: str, namespace: str, cluster: Cluster) -> Members
 def _owned_by_inventory(identity: str) -> Any:
     def not_ours(record: Record, marked: bool) -> str:
         owner = record.annotations.get(_OWNING_INVENTORY)
-        if owner == identity:
+        if owner == identity or (owner is None and not marked):
             return ""
         return f"it belongs to inventory {owner}" if owner else f"it carries no annotation {_OWNING_INVENTORY}"
 

@@ -80,6 +80,11 @@ def _records(
 
 def _labelled(key: str, value: str) -> Any:
     def not_ours(record: Record, marked: bool) -> str:
-        return "" if record.labels.get(key) == value else f"it carries no label {key}={value} any more"
+        found = record.labels.get(key)
+        if found == value or (found is None and not marked):
+            return ""
+        return (
+            f"it belongs to another kapp application ({key}={found})" if found else f"it carries no label {key}={value}"
+        )
 
     return not_ours

@@ -41,10 +41,13 @@ def chosen_source(option: Mapping[str, Any]) -> tuple[str, Any]:
     return given[0]
 
 
-def check_members(option: Mapping[str, Any]) -> None:
+def check_members(option: Mapping[str, Any], bad: BadFields) -> None:
     """Complain about what can be seen without a cluster. An empty text would find everything, or something else."""
-    name, value = chosen_source(option)
-    bad = BadFields()
+    try:
+        name, value = chosen_source(option)
+    except BadOption as problem:
+        bad.complain(problem.why)
+        return
     if name != "manifests":
         _refuse_empty_texts(value, f"members.{name}", bad)
     if name == "objects":
@@ -56,7 +59,6 @@ def check_members(option: Mapping[str, Any]) -> None:
             parse_selector(value.get("label_selector") or "", "members.selector.label_selector")
         except BadOption as problem:
             bad.complain(problem.why)
-    bad.raise_if_any()
 
 
 def _refuse_empty_texts(value: Any, path: str, bad: BadFields) -> None:

@@ -243,7 +243,7 @@ def managed(name: str, **more: Any) -> dict[str, Any]:
 
 def test_a_deploy_items_managed_resources_are_its_members() -> None:
     found = deploy_item({"providerStatus": {"managedResources": [managed("a"), managed("b")]}})
-    assert (claims(found), found.not_ours) == (["core ConfigMap shop/a", "core ConfigMap shop/b"], None)
+    assert claims(found) == ["core ConfigMap shop/a", "core ConfigMap shop/b"]
 
 
 POLICIES = {
@@ -261,6 +261,26 @@ def test_a_policy_decides_over_an_object(policy: str, keep: str) -> None:
     given = {} if policy == "none" else {"policy": policy}
     [claim] = deploy_item({"providerStatus": {"managedResources": [managed("a", **given)]}}).claims
     assert claim.keep == keep
+
+
+LABELS = [f"{deployer}.deployer.landscaper.gardener.cloud/deployitem" for deployer in ("manifest", "helm")]
+LABELLED: dict[str, tuple[str, dict[str, str], bool]] = {
+    "fallback, by the manifest deployer": ("fallback", {LABELS[0]: "item"}, True),
+    "fallback, by the Helm deployer": ("fallback", {LABELS[1]: "item"}, True),
+    "fallback, without a label": ("fallback", {}, False),
+    "fallback, another item's": ("fallback", {LABELS[0]: "other"}, False),
+    "manage needs no label": ("manage", {}, True),
+    "immutable needs no label": ("immutable", {}, True),
+}
+
+
+@pytest.mark.parametrize(("policy", "labels", "owned"), named(LABELLED))
+def test_a_fallback_object_goes_only_while_its_label_names_the_item(
+    policy: str, labels: dict[str, str], owned: bool
+) -> None:
+    found = deploy_item({"providerStatus": {"managedResources": [managed("a", policy=policy)]}})
+    assert found.not_ours is not None
+    assert (found.not_ours(record(labels=labels), found.claims[0].marked) == "") is owned
 
 
 @pytest.mark.parametrize("status", [None, {}, {"providerStatus": None}, {"providerStatus": {"managedResources": None}}])

@@ -1,0 +1,155 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The jobs behind the modules `ranked_delete` and `members_info`: options, documentation and the whole result."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.sunset.kube.plugins.doc_fragments import connection, members, run
+from ansible_collections.sunset.kube.plugins.module_utils import front
+from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, Job, perform
+from ansible_collections.sunset.kube.plugins.module_utils.jobs import members_info as members_job
+from ansible_collections.sunset.kube.plugins.module_utils.jobs import ranked_delete as ranked_job
+from ansible_collections.sunset.kube.plugins.modules import members_info, ranked_delete
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, FakeServer, answer, cluster_on, named
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import named_members
+
+FRAGMENTS = {"connection": connection, "members": members, "run": run}
+MODULES: dict[str, tuple[Job, ModuleType]] = {
+    "ranked_delete": (ranked_job.JOB, ranked_delete),
+    "members_info": (members_job.JOB, members_info),
+}
+WEB = named_members((DOMAINS, "web"))
+
+
+def documented(module: ModuleType) -> dict[str, Any]:
+    """Every option of the documentation, those of its fragments included."""
+    text = yaml.safe_load(module.DOCUMENTATION)
+    options: dict[str, Any] = dict(text["options"])
+    for name in text["extends_documentation_fragment"]:
+        fragment = FRAGMENTS.get(name.rpartition(".")[2])
+        if fragment is not None:
+            options.update(yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"])
+    return options
+
+
+def agreed(options: dict[str, Any], children: str) -> dict[str, Any]:
+    """What documentation and argument specification must say alike, in one form."""
+    return {
+        name: {
+            **{key: option.get(key) for key in ("default", "choices", "elements")},
+            "type": option.get("type", "str"),
+            "required": bool(option.get("required")),
+            "aliases": sorted(option.get("aliases") or ()),
+            "options": agreed(option.get(children) or {}, children),
+        }
+        for name, option in options.items()
+    }
+
+
+@pytest.mark.parametrize(("job", "module"), named(MODULES))
+def test_every_option_is_documented_as_it_is_and_no_other(job: Job, module: ModuleType) -> None:
+    assert agreed(documented(module), "suboptions") == agreed(job.arguments, "options")
+
+
+@pytest.mark.parametrize(("job", "module"), named(MODULES))
+def test_every_example_is_accepted(job: Job, module: ModuleType) -> None:
+    validator = ArgumentSpecValidator(job.arguments)
+    for task in yaml.safe_load(module.EXAMPLES):
+        given = task[f"sunset.kube.{job.name}"]
+        checked = validator.validate({**given, "host": "http://api.example.com"})
+        assert checked.error_messages == []
+        job.check(checked.validated_parameters)
+
+
+@pytest.mark.parametrize(("job", "module"), named(MODULES))
+def test_every_option_that_is_named_in_the_documentation_exists(job: Job, module: ModuleType) -> None:
+    texts = [str(module.DOCUMENTATION), *(fragment.ModuleDocFragment.DOCUMENTATION for fragment in FRAGMENTS.values())]
+    words = {part.partition(")")[0] for text in texts for part in text.split("O(")[1:]}
+    tops = {word.partition("=")[0].partition(".")[0].partition("[")[0] for word in words}
+    assert tops <= set(ranked_job.JOB.arguments)
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
+    made = FakeServer()
+    made.add(DOMAINS, "web")
+    monkeypatch.setattr(front, "Cluster", lambda load, clock, stop, parallel: cluster_on(made, None, stop, parallel))
+    # Served by every API server; here without any objects.
+    nothing = answer(200, {"metadata": {"resourceVersion": "1"}, "items": None})
+    made.refuse("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", nothing)
+    return made
+
+
+def params_of(job: Job, **params: Any) -> dict[str, Any]:
+    defaults = {name: option.get("default") for name, option in job.arguments.items()}
+    given = {**defaults, **dict.fromkeys(CONNECTION), "in_cluster": "auto", "host": "http://api.example.com"}
+    return {**given, "members": WEB, "parallel": 1, **params}
+
+
+def result_of(name: str, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+    job, _module = MODULES[name]
+    return perform(job, params_of(job, **params), check_mode=check_mode, stop=StopSign(), show=lambda event: None)
+
+
+def test_a_run_returns_result_diff_plan_undo_and_timeline(server: FakeServer) -> None:
+    result = result_of("ranked_delete", evidence_dir="anywhere")
+    assert (result["changed"], "failed" in result, server.objects) == (True, False, {})
+    assert result["diff"]["before"] == "1. namespaced resources: Domain shop/web\n"
+    evidence = result["_evidence"]
+    assert evidence["plan"]["plan_hash"] == result["plan_hash"]
+    assert [item["metadata"]["name"] for item in evidence["undo"]["steps"][0]["objects"]] == ["web"]
+    events = [row["event"] for row in evidence["timeline"]]
+    assert events == ["looked", "planned", "stepbegan", "did", "stepended"]
+
+
+def test_a_timeline_row_of_a_delete_names_step_object_and_version(server: FakeServer) -> None:
+    result = result_of("ranked_delete", evidence_dir="anywhere")
+    [row] = [row for row in result["_evidence"]["timeline"] if row["event"] == "did"]
+    assert (row["detail"], row["object"]["name"], row["resource_version"].isdigit()) == (
+        "namespaced resources",
+        "web",
+        True,
+    )
+
+
+@pytest.mark.parametrize("check_mode", [True, False], ids=["with --check", "without"])
+def test_every_key_of_the_result_is_documented(server: FakeServer, check_mode: bool) -> None:
+    told = {key for key in result_of("ranked_delete", check_mode) if not key.startswith("_")} - {"changed", "diff"}
+    assert told <= set(yaml.safe_load(ranked_delete.RETURN))
+
+
+def test_every_documented_key_is_returned_by_some_run(server: FakeServer) -> None:
+    told = {key for check_mode in (True, False) for key in result_of("ranked_delete", check_mode)}
+    # The action plugin adds the folder.
+    assert set(yaml.safe_load(ranked_delete.RETURN)) - told == {"evidence"}
+
+
+def test_members_info_returns_what_is_documented_and_writes_nothing(server: FakeServer) -> None:
+    result = result_of("members_info")
+    assert {key for key in result if not key.startswith("_")} - {"changed"} == set(yaml.safe_load(members_info.RETURN))
+    assert (result["changed"], server.writes()) == (False, [])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_bad_options_are_refused_before_anything_is_asked(server: FakeServer, name: str) -> None:
+    result = result_of(name, members={"namespace": ""})
+    assert (result["failed"], result["changed"], server.asked) == (True, False, [])
+
+
+def test_a_failure_returns_the_same_keys_and_a_message(server: FakeServer) -> None:
+    good = result_of("ranked_delete", check_mode=True)
+    bad = result_of("ranked_delete", check_mode=True, plan_hash="0" * 16)
+    assert bad.keys() - good.keys() == {"failed", "msg"}
