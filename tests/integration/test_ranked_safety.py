@@ -30,7 +30,7 @@ from integration.ranked import (
     succeeded,
     when_waiting_for,
 )
-from integration.stage import CLEANUP, GROUP, Body, Stage, body, config_map, crd, gadget, widget
+from integration.stage import CLEANUP, GROUP, Body, Stage, body, config_map, crd, widget
 from lab.audit import AuditTrail
 from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser

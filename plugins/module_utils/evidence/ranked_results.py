@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..teardown.explain import Blocked
+from ..teardown.members.claims import Claim
 from ..teardown.members_info import ShownMembers
 from ..teardown.plan import Entry, Plan, Step
 from ..teardown.ranked_delete import RankedOutcome
@@ -167,17 +168,14 @@ def members_result(shown: ShownMembers, requests: dict[str, Any]) -> dict[str, A
                 }
                 for entry in shown.members
             ],
-            "absent": [
-                {
-                    "api_version": (claim.api_version or "").lstrip("/"),
-                    "kind": claim.kind,
-                    "namespace": claim.namespace,
-                    "name": claim.name,
-                }
-                for claim in shown.absent
-            ],
+            "absent": [_absent(claim) for claim in shown.absent],
             "plan": plan_rows(shown.plan, MOST),
             "plan_hash": shown.plan.hash,
             "requests": requests,
         }
     )
+
+
+def _absent(claim: Claim) -> dict[str, str]:
+    api_version = (claim.api_version or "").lstrip("/")
+    return {"api_version": api_version, "kind": claim.kind, "namespace": claim.namespace, "name": claim.name}

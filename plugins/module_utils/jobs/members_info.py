@@ -13,7 +13,6 @@ from typing import Any
 
 from ..evidence.ranked_results import members_result
 from ..front import CONNECTION, RUN, Context, Job, Report
-from ..problems import BadFields
 from ..teardown.members.sources import check_members
 from ..teardown.members_info import show_members
 from .members_option import MEMBERS
@@ -23,9 +22,7 @@ ARGUMENTS = {**CONNECTION, "parallel": RUN["parallel"], "members": MEMBERS}
 
 def check(params: dict[str, Any]) -> None:
     """Complain about bad options before anything is sent."""
-    bad = BadFields()
-    check_members(params["members"], bad)
-    bad.raise_if_any()
+    check_members(params["members"])
 
 
 def work(context: Context) -> Report:

@@ -438,6 +438,7 @@ def test_members_are_shown_with_owner_and_marker_and_the_plan_that_a_run_would_m
         "ConfigMap shop/settings": (False, True),
         "Deployment shop/web": (True, False),
         "Domain shop/web": (True, False),
+        "ReplicaSet shop/web-1": (True, False),
         "Secret shop/sh.helm.release.v1.web.v1": (True, False),
     }
     assert shown.plan.hash == ranked(cluster, members=HELM, check_mode=True).plan.hash

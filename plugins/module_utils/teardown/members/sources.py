@@ -41,13 +41,23 @@ def chosen_source(option: Mapping[str, Any]) -> tuple[str, Any]:
     return given[0]
 
 
-def check_members(option: Mapping[str, Any], bad: BadFields) -> None:
-    """Complain about what can be seen without a cluster. An empty text would find everything, or something else."""
+def check_members(option: Mapping[str, Any], bad: BadFields | None = None) -> None:
+    """Complain about what can be seen without a cluster. An empty text would find everything, or something else.
+
+    Complains to `bad` if given one, and raises by itself otherwise.
+    """
+    complaints = BadFields() if bad is None else bad
     try:
         name, value = chosen_source(option)
     except BadOption as problem:
-        bad.complain(problem.why)
-        return
+        complaints.complain(problem.why)
+    else:
+        _check_source(name, value, complaints)
+    if bad is None:
+        complaints.raise_if_any()
+
+
+def _check_source(name: str, value: Any, bad: BadFields) -> None:
     if name != "manifests":
         _refuse_empty_texts(value, f"members.{name}", bad)
     if name == "objects":

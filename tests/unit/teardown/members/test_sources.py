@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.members_option import MEMBERS
-from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
+from ansible_collections.sunset.kube.plugins.module_utils.problems import BadFields, BadOption
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Claim, Search
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.sources import (
     SOURCES,
@@ -42,13 +42,19 @@ def option(**given: Any) -> dict[str, Any]:
     return {**dict.fromkeys(SOURCES), **given}
 
 
+def check(members: dict[str, Any]) -> None:
+    bad = BadFields()
+    check_members(members, bad)
+    bad.raise_if_any()
+
+
 def test_every_source_is_an_option_and_in_this_table() -> None:
     assert set(SOURCES) == set(MEMBERS["options"]) == set(EACH)
 
 
 @pytest.mark.parametrize("name", EACH)
 def test_each_source_can_be_read(name: str) -> None:
-    check_members(option(**{name: EACH[name]}))
+    check(option(**{name: EACH[name]}))
     found = read_members(option(**{name: EACH[name]}), FakeCluster())
     assert bool(found.missing) is (name not in ("manifests", "objects", "selector"))
 
@@ -59,7 +65,7 @@ def test_each_source_can_be_read(name: str) -> None:
 )
 def test_exactly_one_source_is_given(given: dict[str, Any], told: str) -> None:
     with pytest.raises(BadOption, match="members needs exactly one of helm, manifests") as refused:
-        check_members(option(**given))
+        check(option(**given))
     assert refused.value.why.endswith(f"given: {told}")
 
 
@@ -85,7 +91,7 @@ EMPTY: dict[str, tuple[str, Any, str]] = {
 def test_an_empty_text_is_a_mistake_and_never_means_everything(source: str, value: Any, path: str) -> None:
     # `namespace: "{{ place | default('') }}"` must not sweep the whole cluster.
     with pytest.raises(BadOption) as refused:
-        check_members(option(**{source: value}))
+        check(option(**{source: value}))
     assert f"{path}: is empty" in refused.value.why
 
 
@@ -101,7 +107,7 @@ EVERYTHING: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("selector", named(EVERYTHING))
 def test_a_selector_of_everything_is_refused(selector: dict[str, Any]) -> None:
     with pytest.raises(BadOption, match="it would take everything"):
-        check_members(option(selector=selector))
+        check(option(selector=selector))
 
 
 def test_a_selector_searches_each_kind_in_each_namespace() -> None:
@@ -120,7 +126,7 @@ def test_a_selector_without_kinds_searches_all() -> None:
 
 def test_a_selector_nobody_can_read_is_named_with_its_path() -> None:
     with pytest.raises(BadOption, match=r"members\.selector\.label_selector: cannot read"):
-        check_members(option(selector={"label_selector": "a=(b"}))
+        check(option(selector={"label_selector": "a=(b"}))
 
 
 REFERENCES: dict[str, tuple[dict[str, Any], Claim]] = {
@@ -146,7 +152,7 @@ def test_a_reference_names_one_object_one_by_one(item: dict[str, Any], claim: Cl
 
 def test_bad_references_are_told_all_at_once() -> None:
     with pytest.raises(BadOption) as refused:
-        check_members(option(objects=["x", {"kind": "Pod"}, {"name": "a"}]))
+        check(option(objects=["x", {"kind": "Pod"}, {"name": "a"}]))
     assert refused.value.why == (
         "members.objects[0]: must be a mapping, not str; members.objects[1].name: is missing;"
         " members.objects[2].kind: is missing"
