@@ -13,6 +13,8 @@ from typing import Any
 
 from ..evidence.ranked_results import members_result
 from ..front import CONNECTION, RUN, Context, Job, Report
+from ..problems import BadFields
+from ..teardown.limits import check_numbers
 from ..teardown.members.sources import check_members
 from ..teardown.members_info import show_members
 from .members_option import MEMBERS
@@ -22,7 +24,10 @@ ARGUMENTS = {**CONNECTION, "parallel": RUN["parallel"], "members": MEMBERS}
 
 def check(params: dict[str, Any]) -> None:
     """Complain about bad options before anything is sent."""
-    check_members(params["members"])
+    bad = BadFields()
+    check_members(params["members"], bad)
+    check_numbers(params, bad)
+    bad.raise_if_any()
 
 
 def work(context: Context) -> Report:
