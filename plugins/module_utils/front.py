@@ -102,6 +102,8 @@ class Context:
     clock: RealClock
     stop: StopSign
     tell: Tell
+    # Whether this is the controller's own process, so that what is handed back goes nowhere else.
+    here: bool
     # Another context of the same connection, for steps that name one.
     other_cluster: Callable[[str], Cluster]
 
@@ -118,7 +120,13 @@ class Job:
 
 
 def perform(
-    job: Job, params: dict[str, Any], *, check_mode: bool, stop: StopSign, show: Callable[[Event], None]
+    job: Job,
+    params: dict[str, Any],
+    *,
+    check_mode: bool,
+    stop: StopSign,
+    show: Callable[[Event], None],
+    here: bool = False,
 ) -> dict[str, Any]:
     """Run a job and return its result; a failed one has `failed` and `msg`, with whatever was done until then."""
     try:
@@ -147,7 +155,7 @@ def perform(
             show(event)
 
     try:
-        report = job.work(Context(params, check_mode, cluster, clock, stop, tell, other_cluster))
+        report = job.work(Context(params, check_mode, cluster, clock, stop, tell, here, other_cluster))
     except Problem as problem:
         report = Report({"changed": False, "requests": cluster.requests()}, failure=problem)
     finally:
@@ -213,7 +221,7 @@ def connection_options(params: dict[str, Any]) -> ConnectionOptions:
 
 def _secrets(params: dict[str, Any]) -> set[str]:
     """Every secret among the connection options, for masking."""
-    found = {str(params[name]) for name in ("api_key", "password") if params.get(name)}
+    found = {str(params[name]) for name in ("api_key", "password", "undo_vault_password") if params.get(name)}
 
     def walk(value: Any) -> None:
         if isinstance(value, dict):

@@ -139,6 +139,11 @@ options:
         left in it.
     type: bool
     default: false
+  undo_vault_password:
+    description:
+      - With O(evidence_dir), keep deleted Secrets too, in C(undo/secrets.vault), encrypted by ansible-vault with this
+        password. Works where the task runs on the controller; elsewhere Secrets are left out.
+    type: str
   before_delete:
     description:
       - What is done to the objects of a step before its first delete.

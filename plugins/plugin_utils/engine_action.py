@@ -10,10 +10,12 @@ written here, on the controller, in both cases.
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
+from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
@@ -42,7 +44,7 @@ class EngineAction(ActionBase):
         result = self._run_here(params) if self._runs_here() else self._run_there(task_vars)
         self._warn(result)
         if folder is not None:
-            self._write_evidence(folder, result)
+            self._write_evidence(folder, result, params.get("undo_vault_password"))
         if not self._task.diff:
             result.pop("diff", None)
         return {**base, **result}
@@ -69,7 +71,7 @@ class EngineAction(ActionBase):
         stop = StopSign()
         lines = LiveLines(self._show, RealClock(stop))
         with stop_on_signals(stop):
-            return perform(self.JOB, params, check_mode=self._task.check_mode, stop=stop, show=lines)
+            return perform(self.JOB, params, check_mode=self._task.check_mode, stop=stop, show=lines, here=True)
 
     def _run_there(self, task_vars: dict[str, Any] | None) -> dict[str, Any]:
         result: dict[str, Any] = self._execute_module(task_vars=task_vars, wrap_async=bool(self._task.async_val))
@@ -83,7 +85,7 @@ class EngineAction(ActionBase):
             Display().warning(text)
             result.setdefault("warnings", []).append(text)
 
-    def _write_evidence(self, folder: EvidenceFolder, result: dict[str, Any]) -> None:
+    def _write_evidence(self, folder: EvidenceFolder, result: dict[str, Any], password: str | None) -> None:
         evidence = result.pop("_evidence", None)
         if not evidence:
             folder.remove_if_empty()  # the job never began
@@ -92,6 +94,15 @@ class EngineAction(ActionBase):
         folder.write_timeline(evidence["timeline"])
         if evidence["undo"]:
             folder.write_undo(evidence["undo"]["steps"], evidence["undo"]["left_out"])
+            if evidence["undo"].get("secrets") and password:
+                folder.write_secrets(_encrypted(evidence["undo"]["secrets"], password))
         when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
         folder.write_report(report(result, f"sunset.kube.{self.JOB.name}", evidence["cluster"], when))
         result["evidence"] = folder.path
+
+
+def _encrypted(objects: list[dict[str, Any]], password: str) -> str:
+    """A List of objects under ansible-vault: `ansible-vault decrypt` with the same password brings it back."""
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    sealed: bytes = VaultLib().encrypt(text, secret=VaultSecret(password.encode()))
+    return sealed.decode()

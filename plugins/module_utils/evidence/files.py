@@ -70,6 +70,10 @@ class EvidenceFolder:
             with self._private(os.path.join("undo", "left-out.txt")) as stream:
                 stream.writelines(f"{line}\n" for line in left_out)
 
+    def write_secrets(self, sealed: str) -> None:
+        with self._private(os.path.join("undo", "secrets.vault")) as stream:
+            stream.write(sealed)
+
     def _private(self, name: str) -> Any:
         descriptor = os.open(os.path.join(self.path, name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         return os.fdopen(descriptor, "w", encoding="utf-8")

@@ -74,6 +74,7 @@ def undo_bundle(outcome: RankedOutcome) -> dict[str, Any] | None:
         return None
     return {
         "steps": [{"step": keepsake.step, "objects": keepsake.objects} for keepsake in outcome.keepsakes.steps],
+        "secrets": outcome.keepsakes.secrets,
         "left_out": [f"{ref}: {why}" for ref, why in outcome.keepsakes.left_out],
     }
 

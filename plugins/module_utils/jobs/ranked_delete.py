@@ -41,6 +41,7 @@ ARGUMENTS = {
         "default": "Background",
     },
     "grace_period_seconds": {"type": "int"},
+    "undo_vault_password": {"type": "str", "no_log": True},
     "finalize_namespaces": {"type": "bool", "default": False},
     "before_delete": {
         "type": "dict",
@@ -55,7 +56,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_ranked(context.params, check_mode=context.check_mode)
+    options = parse_ranked(context.params, check_mode=context.check_mode, here=context.here)
     outcome = delete_ranked(options, context.cluster, context.other_cluster, context.clock, context.stop, context.tell)
     return Report(
         result=ranked_result(outcome, context.cluster.requests()),

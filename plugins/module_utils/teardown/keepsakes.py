@@ -5,7 +5,7 @@
 """Whole objects, kept before they go, so that they can be brought back.
 
 Room: teardown. One list a kind and namespace. Fields the API server sets are dropped; what cannot be kept is named:
-Secrets never are, because their content must not lie around in files.
+Secrets only on demand, apart from the rest, because whoever writes them to a file has to encrypt that.
 """
 
 from __future__ import annotations
@@ -46,20 +46,21 @@ class Keepsake:
 @dataclass
 class Keepsakes:
     steps: list[Keepsake] = field(default_factory=list)
+    secrets: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[tuple[ObjectRef, str]] = field(default_factory=list)
 
 
-def keep(plan: Plan, clusters: Mapping[str | None, Cluster]) -> Keepsakes:
-    """Read everything the plan deletes."""
+def keep(plan: Plan, clusters: Mapping[str | None, Cluster], *, secrets: bool = False) -> Keepsakes:
+    """Read everything the plan deletes; Secrets too, if that was asked for."""
     kept = Keepsakes()
     for step in plan.steps:
         if step.going:
-            kept.steps.append(_keep_step(step, clusters[step.rule.context], kept))
+            kept.steps.append(_keep_step(step, clusters[step.rule.context], kept, secrets=secrets))
     return kept
 
 
-def _keep_step(step: Step, cluster: Cluster, kept: Keepsakes) -> Keepsake:
-    entries = [entry for entry in step.going if not _left_out(entry, step, kept)]
+def _keep_step(step: Step, cluster: Cluster, kept: Keepsakes, *, secrets: bool) -> Keepsake:
+    entries = [entry for entry in step.going if not _left_out(entry, step, kept, secrets=secrets)]
     places = dict.fromkeys((entry.member.resource, entry.member.record.namespace or None) for entry in entries)
     whole: dict[str, dict[str, Any]] = {}
     for resource, namespace in places:
@@ -68,21 +69,26 @@ def _keep_step(step: Step, cluster: Cluster, kept: Keepsakes) -> Keepsake:
     keepsake = Keepsake(step.rule.name)
     for entry in entries:
         if entry.member.record.uid in whole:
-            keepsake.objects.append(whole[entry.member.record.uid])
+            pile = kept.secrets if _is_secret(entry) else keepsake.objects
+            pile.append(whole[entry.member.record.uid])
         else:
             kept.left_out.append((entry.member.ref, "it was gone before it could be read"))
     return keepsake
 
 
-def _left_out(entry: Entry, step: Step, kept: Keepsakes) -> bool:
-    if (entry.member.resource.group, entry.member.resource.plural) == SECRETS:
-        why = "Secrets are not written to files"
-    elif step.rule is RECORDS:
+def _left_out(entry: Entry, step: Step, kept: Keepsakes, *, secrets: bool) -> bool:
+    if step.rule is RECORDS:
         why = "it may hold the release's Secrets, and is of no use without the release"
+    elif _is_secret(entry) and not secrets:
+        why = "Secrets are only kept encrypted, with undo_vault_password, when the task runs on the controller"
     else:
         return False
     kept.left_out.append((entry.member.ref, why))
     return True
+
+
+def _is_secret(entry: Entry) -> bool:
+    return (entry.member.resource.group, entry.member.resource.plural) == SECRETS
 
 
 def sanitised(item: Mapping[str, Any], resource: Resource) -> dict[str, Any]:

@@ -58,6 +58,7 @@ class RankedOptions:
     plan_hash: str | None = None
     check_mode: bool = False
     keepsakes: bool = False
+    keep_secrets: bool = False
 
 
 @dataclass
@@ -76,7 +77,7 @@ class RankedOutcome:
     server_time: float = 0.0
 
 
-def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOptions:
+def parse_ranked(params: Mapping[str, Any], *, check_mode: bool, here: bool = False) -> RankedOptions:
     """Options of the task to values; every bad field is reported at once, before anything is sent."""
     bad = BadFields()
     check_members(params["members"], bad)
@@ -126,6 +127,8 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool) -> RankedOption
         plan_hash=params["plan_hash"],
         check_mode=check_mode,
         keepsakes=bool(params["evidence_dir"]),
+        # Only where they do not have to travel: they are encrypted on the controller.
+        keep_secrets=here and bool(params["undo_vault_password"]),
     )
 
 
@@ -202,7 +205,8 @@ def _act(
         _rehearse(options, outcome, sites, tell)
         return
     if options.keepsakes:
-        outcome.keepsakes = keep(outcome.plan, {context: site.cluster for context, site in sites.items()})
+        clusters = {context: site.cluster for context, site in sites.items()}
+        outcome.keepsakes = keep(outcome.plan, clusters, secrets=options.keep_secrets)
     outcome.run = carry_out(outcome.plan, sites, options.run, clock, stop, tell)
     outcome.blocked = explain(outcome.run, sites[None].cluster)
     outcome.failure = name_the_first(outcome.run.failure, outcome.blocked)

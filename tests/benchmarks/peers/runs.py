@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree
 from collections.abc import Callable
@@ -94,12 +95,16 @@ def _timed(command: list[str], environment: dict[str, str]) -> tuple[float, floa
         child = subprocess.Popen(
             command, env=environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True
         )
+        watchdog = threading.Timer(_PATIENCE, _end, [child])  # a wait with a time limit would look only now and then
+        watchdog.start()
         try:
-            child.wait(_PATIENCE)
+            child.wait()
         except BaseException:
-            os.killpg(child.pid, signal.SIGKILL)  # a session of its own: with everything it started
+            _end(child)
             child.wait()
             raise
+        finally:
+            watchdog.cancel()
         seconds = time.perf_counter() - began
         output.seek(0)
         said = output.read().decode(errors="replace")
@@ -107,6 +112,10 @@ def _timed(command: list[str], environment: dict[str, str]) -> tuple[float, floa
         raise RuntimeError(f"{Path(command[0]).name} ended with {child.returncode}: {said.strip()[-2000:]}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    os.killpg(child.pid, signal.SIGKILL)  # a session of its own: with everything it started
 
 
 def _task_seconds(clock: Path) -> float:

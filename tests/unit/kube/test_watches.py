@@ -188,6 +188,12 @@ def test_a_watch_that_ends_at_once_again_and_again_is_not_asked_for_without_a_pa
     assert sum(followed.end.waits) > 1.0
 
 
+def test_a_watch_that_lasted_is_followed_by_the_next_one_at_once() -> None:
+    clock = FakeClock()
+    lasting = Stream(lambda on_quiet: clock.advance(1.0))
+    assert Followed(*[lasting] * 10, clock=clock).end.waits == []
+
+
 def test_a_watch_that_ends_at_once_again_and_again_is_still_checked_against_a_list() -> None:
     followed = Followed(*[lambda asked: Stream() if "watch" in asked.query else page(metadata("a"))] * 40)
     assert followed.told == ["listed a"] * 2
@@ -255,10 +261,16 @@ OUTAGES = {
 
 @pytest.mark.parametrize(("reply", "outages"), named(OUTAGES))
 def test_only_a_missing_answer_is_an_outage(reply: Reply, outages: int) -> None:
-    # After an outage, refusals are tried again for a while: they must not be told apart from it by chance.
-    forbidden = [refusal(403, "Forbidden"), page(metadata("a"), version="200")]
-    followed = Followed(reply, *forbidden[1 - outages :], Stream())
-    assert (followed.told, followed.asked) == (["listed a"], ["watch@100", *["list"] * (1 + outages), "watch@200"])
+    # After an outage a refusal is tried again for a while; otherwise it is final.
+    forbidden, listing = refusal(403, "Forbidden"), page(metadata("a"), version="200")
+    followed = Followed(reply, forbidden, *[listing] * outages, Stream())
+    if outages:
+        assert (followed.told, followed.asked) == (["listed a"], ["watch@100", "list", "list", "watch@200"])
+    else:
+        assert (followed.told, followed.asked) == (
+            ["blinded HTTP 403 Forbidden"],
+            ["watch@100", "list", "watch@100"],
+        )
 
 
 # -- without a watch ---------------------------------------------------------------------------------------------------

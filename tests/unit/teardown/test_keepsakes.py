@@ -24,6 +24,8 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     member,
 )
 
+ONLY_SEALED = "Secrets are only kept encrypted, with undo_vault_password, when the task runs on the controller"
+
 
 def step(*members: Member, name: str = "step", rule: StepRule | None = None) -> Step:
     return Step(rule or StepRule(name, 1), [[Entry(each, Verdict(Fate.DELETE, "")) for each in members]])
@@ -98,7 +100,19 @@ def test_secrets_are_never_kept_nor_even_read() -> None:
     cluster.add(SECRETS, "password", data={"x": "aHVzaA=="})
     keepsakes = kept(cluster, step(member(SECRETS, "password")))
     assert (names(keepsakes), cluster.lists) == ([("step", [])], [])
-    assert left_out(keepsakes) == ["Secret shop/password: Secrets are not written to files"]
+    assert left_out(keepsakes) == [f"Secret shop/password: {ONLY_SEALED}"]
+
+
+def test_secrets_on_demand_are_kept_apart_from_the_rest() -> None:
+    cluster = FakeCluster()
+    cluster.add(SECRETS, "password", data={"x": "aHVzaA=="})
+    plan = Plan([step(member(SECRETS, "password"))])
+    keepsakes = keep(plan, {None: cluster}, secrets=True)
+    assert (names(keepsakes), [item["metadata"]["name"] for item in keepsakes.secrets]) == (
+        [("step", [])],
+        ["password"],
+    )
+    assert left_out(keepsakes) == []
 
 
 def test_a_helm_record_in_a_config_map_is_not_kept_because_it_holds_the_releases_secrets() -> None:
