@@ -33,6 +33,7 @@ SCENARIOS = (DELETE, FINALIZE, TRANSPORT, MEMORY, PEERS)
 
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the control plane is taken down as well
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: with everything we started
     began = time.monotonic()
     say("about half an hour on two processors that have nothing else to do" if _is_whole(options) else "a part")

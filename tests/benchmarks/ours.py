@@ -35,7 +35,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer imp
     remove_named_finalizers,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer_rules import Wish
-from benchmarks.http_client import HttpClientWire
 
 _VERBS = ("list", "watch", "get", "delete", "patch", "post")
 _TIMEOUT = 800.0
@@ -55,6 +54,8 @@ class Run:
 
 class _ClusterOnHttpClient(Cluster):
     def __init__(self, load: Callable[[], Endpoint], clock: RealClock, stop: StopSign, parallel: int) -> None:
+        from benchmarks.http_client import HttpClientWire  # late: our own process shall not pay for it
+
         super().__init__(load, clock, stop, parallel)
         self._transport = Transport(load, clock, stop, parallel, connect=HttpClientWire)
 

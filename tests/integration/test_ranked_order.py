@@ -135,7 +135,12 @@ def test_the_next_step_is_not_touched_before_every_object_of_the_one_before_is_g
 
     waiting = when_waiting_for(CLEANUP, release)
     events: list[Any] = []
-    succeeded(remove(named(held, free, later), on_event=lambda event: (events.append(event), waiting(event))))
+
+    def note(event: Any) -> None:
+        events.append(event)
+        waiting(event)
+
+    succeeded(remove(named(held, free, later), on_event=note))
     assert seen == [later], "untouched, while its predecessor was held and everything else of that step was gone"
     assert remaining(stage, [held, free, later]) == []
     times = {(event.verb, event.name): event.time for event in audit.writes()}

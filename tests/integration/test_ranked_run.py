@@ -596,7 +596,8 @@ def test_a_restart_of_the_api_server_in_mid_run_does_not_end_it(
 
 def both(plane: ControlPlane, second: ControlPlane) -> dict[str, Any]:
     """One kubeconfig with two contexts, `lab` and `second`."""
-    one, two = (json.loads(each.admin.kubeconfig.read_text()) for each in (plane, second))
+    one: dict[str, Any] = json.loads(plane.admin.kubeconfig.read_text())
+    two: dict[str, Any] = json.loads(second.admin.kubeconfig.read_text())
     for part in ("clusters", "users", "contexts"):
         one[part].append({**two[part][0], "name": "second"})
     one["contexts"][1]["context"] = {"cluster": "second", "user": "second"}

@@ -166,7 +166,10 @@ def test_a_real_sweep_of_one_namespace_spares_what_the_cluster_writes_into_it(re
     api = stage.api
     root = f"/api/v1/namespaces/{here}/configmaps/kube-root-ca.crt"
     account = f"/api/v1/namespaces/{here}/serviceaccounts/default"
-    before = [until(lambda path=path: _found(api.get(path)), path, every=0.05) for path in (root, account)]
+    before = [
+        until(lambda: _found(api.get(root)), root, every=0.05),
+        until(lambda: _found(api.get(account)), account, every=0.05),
+    ]
     put = stage.put(config_map("mine", here), service_account("mine", here))
     groups = [every("cm", namespaces=[here]), every("sa", namespaces=[here])]
     result = succeeded(remove(named(), deletion_groups=groups))

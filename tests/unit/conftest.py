@@ -11,6 +11,6 @@ from __future__ import annotations
 
 import hypothesis
 
-hypothesis.settings.register_profile("steady", derandomize=True, database=None, deadline=None, max_examples=60)
+hypothesis.settings.register_profile("steady", derandomize=True, database=None, deadline=None, max_examples=40)
 hypothesis.settings.register_profile("explore", database=None, deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("steady")

@@ -252,7 +252,7 @@ def test_the_job_gets_what_it_needs() -> None:
     perform(job(work), PARAMS, check_mode=True, stop=stop, show=lambda event: None)
     [context] = seen
     assert (context.params, context.check_mode, context.stop) == (PARAMS, True, stop)
-    assert context.cluster.endpoint.host == "api.example.com"
+    assert (context.cluster.endpoint.host, context.here) == ("api.example.com", False)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 from ..evidence.ranked_results import members_result
 from ..front import CONNECTION, RUN, Context, Job, Report
 from ..problems import BadFields
-from ..teardown.limits import check_numbers
+from ..teardown.limits import check_run_options
 from ..teardown.members.sources import check_members
 from ..teardown.members_info import show_members
 from .members_option import MEMBERS
@@ -26,7 +26,7 @@ def check(params: dict[str, Any]) -> None:
     """Complain about bad options before anything is sent."""
     bad = BadFields()
     check_members(params["members"], bad)
-    check_numbers(params, bad)
+    check_run_options(params, bad)
     bad.raise_if_any()
 
 

@@ -222,6 +222,7 @@ class _Reader:
         return common
 
     def _narrowing(self, fields: dict[str, Any], path: str) -> Narrowing:
+        self._refuse_empty_lists(fields, path)
         selector = self._text(fields.get("labelSelector"), f"{path}.labelSelector") or ""
         try:
             parse_selector(selector, f"{path}.labelSelector")
@@ -235,6 +236,12 @@ class _Reader:
 
     def _before(self, value: Any, path: str) -> dict[str, Any]:
         return self._fields(value, BEFORE_KEYS, path) if value is not None else {}
+
+    def _refuse_empty_lists(self, fields: dict[str, Any], path: str) -> None:
+        """A list that came out empty must not mean "all of them"."""
+        for key in ("names", "namespaces"):
+            if fields.get(key) == []:
+                self._bad.add(f"{path}.{key}", "is empty; leave it out or give a value")
 
     def _check_context(self, step: StepRule) -> None:
         if step.context and not (step.types and all(rule.everything for rule in step.types)):

@@ -9,6 +9,7 @@ Room: teardown. Looks only when there are survivors, and then a bounded number o
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from ..problems import Problem, TimedOut
 from .departure import Leaver
 from .finalizer_rules import known
 from .owners import Life, OwnerFacts, fetch_owner_facts, judge_owner
-from .run import RunOutcome
+from .run import RunOutcome, StepOutcome
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -62,14 +63,22 @@ class Blocked:
     blockers: list[Blocker] = field(default_factory=list)
 
 
-def explain(run: RunOutcome, cluster: Cluster) -> list[Blocked]:
-    refused = [(leaver, problem) for step in run.steps for leaver, problem in step.refused]
-    survivors = run.survivors
-    if not refused and not survivors:
-        return []
+def explain(run: RunOutcome, clusters: Mapping[str | None, Cluster]) -> list[Blocked]:
+    """Everybody who should be gone and is not, each looked at in the cluster it lives in."""
+    found: list[Blocked] = []
+    for context, cluster in clusters.items():
+        steps = [step for step in run.steps if step.step.rule.context == context]
+        refused = [entry for step in steps for entry in step.refused]
+        found += [Blocked(leaver.ref, leaver.record, [_refusal(problem)]) for leaver, problem in refused]
+        found += _explain_survivors(steps, run, cluster)
+    return found
+
+
+def _explain_survivors(steps: Sequence[StepOutcome], run: RunOutcome, cluster: Cluster) -> list[Blocked]:
+    survivors = [leaver for step in steps for leaver in step.survivors]
+    attempts = {uid: problem for step in steps for uid, problem in step.ladder_problems.items()}
     facts = fetch_owner_facts(cluster) if any(leaver.record.finalizers for leaver in survivors) else OwnerFacts()
-    found = [Blocked(leaver.ref, leaver.record, [_refusal(problem)]) for leaver, problem in refused]
-    attempts = {uid: problem for step in run.steps for uid, problem in step.ladder_problems.items()}
+    found = []
     for place, leaver in enumerate(survivors):
         blockers = [_holder(leaver.record, name, facts) for name in leaver.record.finalizers]
         if leaver.record.uid in attempts:

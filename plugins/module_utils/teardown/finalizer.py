@@ -23,7 +23,7 @@ from ..objects import ObjectRef, Record, Resource, ref_to
 from ..problems import BadFields, BadOption, Interrupted, Problem, Refused, TimedOut
 from .events import Did, Looked, Planned, Progress, Tell, Warned
 from .finalizer_rules import Case, Wish, is_wanted, judge, passes_without_owner
-from .limits import check_limits, check_numbers
+from .limits import check_limits, check_run_options
 from .owners import Owner, OwnerFacts, fetch_owner_facts, judge_owner
 from .verdicts import Fate, Verdict
 
@@ -113,7 +113,7 @@ def parse_options(params: dict[str, Any], *, check_mode: bool) -> FinalizerOptio
     _refuse_empty_texts(params, ("kind", "name", "namespace", "label_selector", "api_version"), bad)
     if params["name"] and params["label_selector"]:
         bad.add("name", "cannot stand together with label_selector")
-    check_numbers(params, bad)
+    check_run_options(params, bad)
     bad.raise_if_any()
     return FinalizerOptions(
         kind=params["kind"],

@@ -19,11 +19,13 @@ _LEAST = {"timeout": 1, "parallel": 1, "max_objects": 1, "grace": 0, "force_afte
 _MOST_PARALLEL = 64
 
 
-def check_numbers(params: Mapping[str, Any], bad: BadFields) -> None:
-    """The number options that jobs share, as far as this one has them."""
+def check_run_options(params: Mapping[str, Any], bad: BadFields) -> None:
+    """The run options that jobs share, as far as this one has them."""
     for name, least in _LEAST.items():
         if params.get(name) is not None and params[name] < least:
             bad.add(name, f"must be {least} or more, not {params[name]}")
+    if params.get("plan_hash") is not None and not params["plan_hash"].strip():
+        bad.add("plan_hash", "is empty; leave it out or give a value")  # it would switch the check off
     if (params.get("parallel") or 1) > _MOST_PARALLEL:
         bad.add("parallel", f"must be {_MOST_PARALLEL} or less, not {params['parallel']}")
 

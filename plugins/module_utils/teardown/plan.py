@@ -4,7 +4,7 @@
 
 """The plan: which step takes which member, what becomes of it, in which waves, under one hash.
 
-Room: teardown. `make_plan` is pure; `gather_facts` before it is the only part that looks at the cluster.
+Room: teardown. `make_plan` is pure; `gather_ground` before it is the only part that looks at the cluster.
 """
 
 from __future__ import annotations

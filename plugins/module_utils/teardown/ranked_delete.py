@@ -26,7 +26,7 @@ from .foreign import Foreign, find_foreign, look_into_namespaces, refuse
 from .guards import Facts, judge
 from .keepsakes import Keepsakes, keep
 from .ladder import Ladder
-from .limits import check_limits, check_numbers
+from .limits import check_limits, check_run_options
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .members.manifests import manifest_membership
@@ -91,7 +91,7 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool, here: bool = Fa
         bad.add("desired", "is needed with state: pruned")
     if pruned and any(entry.everything for rule in rules for entry in rule.types):
         bad.add(option, "selector.all and deleteAllResources are not allowed with state: pruned")
-    check_numbers(params, bad)
+    check_run_options(params, bad)
     before_delete = {key: value for key, value in (params["before_delete"] or {}).items() if value is not None}
     check_before_delete(before_delete, "before_delete", bad)
     for rule in rules:
@@ -204,11 +204,11 @@ def _act(
     if options.check_mode:
         _rehearse(options, outcome, sites, tell)
         return
+    clusters = {context: site.cluster for context, site in sites.items()}
     if options.keepsakes:
-        clusters = {context: site.cluster for context, site in sites.items()}
         outcome.keepsakes = keep(outcome.plan, clusters, secrets=options.keep_secrets)
     outcome.run = carry_out(outcome.plan, sites, options.run, clock, stop, tell)
-    outcome.blocked = explain(outcome.run, sites[None].cluster)
+    outcome.blocked = explain(outcome.run, clusters)
     outcome.failure = name_the_first(outcome.run.failure, outcome.blocked)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleError
+from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
@@ -123,6 +124,10 @@ def test_the_engine_runs_here_or_its_module_is_sent(
     assert result["warnings"] == (["careful"] if here else ["from there"])
 
 
+def test_the_job_knows_that_it_runs_on_the_controller() -> None:
+    assert action(lambda context: Report({"here": context.here})).run() == {"here": True}
+
+
 def test_bad_options_fail_before_anything_is_done() -> None:
     began: list[int] = []
     with pytest.raises(AnsibleError, match="no_such_option"):
@@ -176,6 +181,34 @@ def test_evidence_that_came_from_the_host_is_written_here(tmp_path: Path, monkey
 def test_a_job_that_never_began_leaves_no_folder(tmp_path: Path) -> None:
     result = action(args={"evidence_dir": str(tmp_path), "client_cert": "/x"}).run()
     assert (result["failed"], "evidence" in result, list(tmp_path.iterdir())) == (True, False, [])
+
+
+SECRET = {"kind": "Secret", "metadata": {"name": "login"}, "data": {"password": "czNjcmV0"}}
+
+
+@pytest.mark.parametrize(
+    ("password", "files"),
+    named({"with a password": ("vault-pw", ["01-first.json", "secrets.vault"]), "without": (None, ["01-first.json"])}),
+)
+def test_secrets_are_kept_only_sealed_with_the_tasks_password(
+    password: str | None, files: list[str], tmp_path: Path
+) -> None:
+    undo = {"steps": [{"step": "first", "objects": []}], "left_out": [], "secrets": [SECRET]}
+    made = action(lambda context: Report({"changed": True}, undo=undo), args={"evidence_dir": str(tmp_path)})
+    if password:
+        type(made).JOB = Job("job", {**made.JOB.arguments, **VAULT}, made.JOB.check, made.JOB.work)
+        made._task.args["undo_vault_password"] = password
+    result = made.run()
+    folder = Path(result["evidence"])
+    written = {path.name: path.read_text(encoding="utf-8") for path in folder.rglob("*") if path.is_file()}
+    assert sorted(path.name for path in (folder / "undo").iterdir()) == files
+    assert "czNjcmV0" not in json.dumps(written) + json.dumps(result)
+    if password:
+        opened = VaultLib([("default", VaultSecret(password.encode()))]).decrypt(written["secrets.vault"])
+        assert json.loads(opened) == {"apiVersion": "v1", "kind": "List", "items": [SECRET]}
+
+
+VAULT = {"undo_vault_password": {"type": "str", "no_log": True}}
 
 
 def test_no_evidence_is_written_where_none_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

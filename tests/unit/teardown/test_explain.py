@@ -43,13 +43,13 @@ def outcome(*survivors: Leaver, refused: tuple[tuple[Leaver, Problem], ...] = ()
 
 
 def blockers(cluster: FakeCluster, *survivors: Leaver) -> list[dict[str, str]]:
-    [blocked] = explain(outcome(*survivors), cluster)
+    [blocked] = explain(outcome(*survivors), {None: cluster})
     return [blocker.as_dict() for blocker in blocked.blockers]
 
 
 def test_nobody_looks_when_nothing_is_left() -> None:
     cluster = FakeCluster()
-    assert (explain(outcome(), cluster), cluster.lists) == ([], [])
+    assert (explain(outcome(), {None: cluster}), cluster.lists) == ([], [])
 
 
 def operator(cluster: FakeCluster, available: int) -> FakeCluster:
@@ -168,14 +168,14 @@ REFUSALS: dict[str, tuple[Problem, str, str]] = {
 
 @pytest.mark.parametrize(("problem", "what", "suggestion"), named(REFUSALS))
 def test_a_refusal_is_told_with_its_reason(problem: Problem, what: str, suggestion: str) -> None:
-    [blocked] = explain(outcome(refused=((leaver(), problem),)), FakeCluster())
+    [blocked] = explain(outcome(refused=((leaver(), problem),)), {None: FakeCluster()})
     [blocker] = blocked.blockers
     assert (blocker.what, blocker.text, blocker.suggestion) == (what, problem.why, suggestion)
 
 
 def test_what_could_not_be_seen_is_told_at_every_survivor() -> None:
     blind = {"domains": Problem("cannot list", which="domains", why="HTTP 503")}
-    found = explain(outcome(leaver(name="a"), leaver(name="b"), blind=blind), FakeCluster())
+    found = explain(outcome(leaver(name="a"), leaver(name="b"), blind=blind), {None: FakeCluster()})
     assert [[each.text for each in blocked.blockers] for blocked in found] == [["cannot list domains: HTTP 503."]] * 2
 
 
@@ -183,7 +183,9 @@ def test_a_great_many_survivors_cost_a_bounded_number_of_looks() -> None:
     cluster = FakeCluster()
     seen: list[str] = []
     cluster.read_whole = lambda resource, namespace, name: seen.append(name)  # type: ignore[method-assign,func-returns-value]
-    found = explain(outcome(*(leaver(NAMESPACES, f"n{number}", finalizers=[F]) for number in range(50))), cluster)
+    found = explain(
+        outcome(*(leaver(NAMESPACES, f"n{number}", finalizers=[F]) for number in range(50))), {None: cluster}
+    )
     assert (len(found), len(seen), len(cluster.lists)) == (50, 20, 4)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadFields, BadOption, Refused
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.limits import check_limits, check_numbers
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.limits import check_limits, check_run_options
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 GOOD: dict[str, dict[str, Any]] = {
@@ -25,7 +25,7 @@ GOOD: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("params", named(GOOD))
 def test_numbers_in_their_range_are_fine(params: dict[str, Any]) -> None:
     bad = BadFields()
-    check_numbers(params, bad)
+    check_run_options(params, bad)
     bad.raise_if_any()
 
 
@@ -42,7 +42,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize(("params", "why"), named(BAD))
 def test_numbers_out_of_their_range_are_named(params: dict[str, Any], why: str) -> None:
     bad = BadFields()
-    check_numbers(params, bad)
+    check_run_options(params, bad)
     with pytest.raises(BadOption) as refused:
         bad.raise_if_any()
     assert refused.value.why == why

@@ -44,12 +44,17 @@ def flux_membership(kind: str, name: str, namespace: str, cluster: Cluster) -> M
         release = spec.get("releaseName") or _flux_release_name(spec.get("targetNamespace"), name)
         membership = helm_membership(release, storage, "auto", cluster)
         membership.source = source
+        membership.warnings.append(_brings_back(source))
         return membership
-    membership = Membership(source, not_ours=_flux_labelled(name, namespace))
+    membership = Membership(source, not_ours=_flux_labelled(name, namespace), warnings=[_brings_back(source)])
     entries = ((item.get("status") or {}).get("inventory") or {}).get("entries") or ()
     for entry in entries:
         membership.claims.append(_flux_entry(str(entry.get("id") or ""), str(entry.get("v") or ""), source))
     return membership
+
+
+def _brings_back(source: str) -> str:
+    return f"{source} itself stays and brings everything back: suspend or delete it first"
 
 
 def _flux_release_name(target: str | None, name: str) -> str:

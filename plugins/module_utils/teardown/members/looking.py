@@ -63,13 +63,11 @@ class _Scope:
 
 @dataclass
 class Found:
-    """What is there of a membership. `listings` are the grounds to start watches from."""
+    """What is there of a membership."""
 
     members: list[Member] = field(default_factory=list)
     records: list[Member] = field(default_factory=list)
-    listings: list[Listing] = field(default_factory=list)
     absent: list[Claim] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
 
 class Looker:
@@ -87,7 +85,7 @@ class Looker:
         return [listing for listings in self._lists.values() for listing in listings]
 
     def find(self, membership: Membership) -> Found:
-        found = Found(warnings=list(membership.warnings))
+        found = Found()
         wanted = self._wanted([*membership.claims, *membership.records], membership.default_namespace, found.absent)
         searches = [(search, resource) for search in membership.searches for resource in self._searched(search)]
         scopes = [scope for (resource, claims) in wanted for scope in _scopes(resource, claims)]
@@ -111,8 +109,6 @@ class Looker:
                     members.setdefault(record.uid, Member(resource, record, search.source))
         found.members = [member for uid, member in members.items() if uid not in records]
         found.records = list(records.values())
-        found.listings = self.listings
-        found.warnings += self.warnings
         return found
 
     def everything(self, resource: Resource, namespace: str | None = None, label_selector: str = "") -> list[Record]:
