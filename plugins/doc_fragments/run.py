@@ -19,7 +19,7 @@ options:
     description:
       - How many requests may be under way at once, 64 at most. An overloaded API server lowers it by itself.
     type: int
-    default: 16
+    default: 48
   max_objects:
     description:
       - Refuse, before the first change, when the plan touches more objects than this.

@@ -24,7 +24,7 @@ options:
     description:
       - How many requests may be under way at once, 64 at most.
     type: int
-    default: 16
+    default: 48
 seealso:
   - module: sunset.kube.ranked_delete
 author:

@@ -15,7 +15,7 @@ from benchmarks.seeding import FINALIZER
 from lab import tools
 
 DELETE, FINALIZE = "delete", "finalizer"
-PARALLEL = 16  # what a task does when it says nothing
+PARALLEL = 48  # what a task does when it says nothing
 SWEEP = (16, 32, 64, 128)
 
 

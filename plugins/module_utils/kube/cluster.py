@@ -31,7 +31,7 @@ NAMESPACES = Resource("", "v1", "Namespace", "namespaces", False, verbs=frozense
 
 
 class Cluster:
-    def __init__(self, load: Callable[[], Endpoint], clock: Clock, stop: StopSign, parallel: int = 16) -> None:
+    def __init__(self, load: Callable[[], Endpoint], clock: Clock, stop: StopSign, parallel: int = 48) -> None:
         self._transport = Transport(load, clock, stop, parallel)
         self._workers = Workers(parallel)
         self._catalogue: discovery.Catalogue | None = None

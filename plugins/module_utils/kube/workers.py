@@ -9,9 +9,11 @@ Room: kube. Threads are started when there is work for them and reused for the w
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import queue
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -29,9 +31,10 @@ class Workers:
         batch = _Batch(list(items), work)
         helpers = min(self._parallel, len(batch.items))
         self._start(helpers)
-        for _helper in range(helpers):
-            self._tasks.put(batch.take_turns)
-        batch.wait(helpers)
+        with _nothing_to_collect(len(batch.items)):
+            for _helper in range(helpers):
+                self._tasks.put(batch.take_turns)
+            batch.wait(helpers)
 
     def close(self) -> None:
         for _thread in self._threads:
@@ -49,6 +52,22 @@ class Workers:
     def _serve(self) -> None:
         while (task := self._tasks.get()) is not None:
             task()
+
+
+@contextlib.contextmanager
+def _nothing_to_collect(items: int) -> Iterator[None]:
+    """Thousands of records live until the end anyway: do not let the collector walk them again and again."""
+    if items < _MANY:
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+_MANY = 500
 
 
 class _Batch:
