@@ -271,8 +271,8 @@ def _hoist(plan: Plan, order: OrderFacts) -> None:
     if namespaced is None or cluster_scoped is None:
         return
     webhooks = cluster_scoped.take_out(lambda member: member.resource.group == WEBHOOKS)
-    wide = cluster_scoped.take_out(lambda member: order.is_custom(member))
-    narrow = namespaced.take_out(lambda member: order.is_custom(member)) if wide else []
+    wide = cluster_scoped.take_out(order.is_custom)
+    narrow = namespaced.take_out(order.is_custom) if wide else []
     early = [
         Step(StepRule("webhook configurations", 0), [webhooks]),
         Step(StepRule("custom resources", 50), [wave for wave in (narrow, wide) if wave]),
