@@ -59,7 +59,7 @@ CONNECTION: dict[str, dict[str, Any]] = {
 
 RUN: dict[str, dict[str, Any]] = {
     "timeout": {"type": "int", "default": 600},
-    # With fewer, etcd cannot batch its commits and the server pays more for each write: see docs/benchmarks.md.
+    # With fewer, etcd cannot batch its commits and the server pays more for each write: `make bench` shows it.
     "parallel": {"type": "int", "default": 48},
     "max_objects": {"type": "int"},
     "plan_hash": {"type": "str"},

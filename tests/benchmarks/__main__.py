@@ -33,7 +33,6 @@ SCENARIOS = (DELETE, FINALIZE, TRANSPORT, MEMORY, PEERS)
 
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the control plane is taken down as well
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: with everything we started
     began = time.monotonic()
     say("about half an hour on two processors that have nothing else to do" if _is_whole(options) else "a part")
@@ -115,4 +114,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        say("interrupted")
+        sys.exit(130)

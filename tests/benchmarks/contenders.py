@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ansible_collections.sunset.kube.plugins.module_utils.front import RUN
 from benchmarks.ground import NAMESPACE, Ground
 from benchmarks.kinds import Kind
 from benchmarks.seeding import FINALIZER
 from lab import tools
 
 DELETE, FINALIZE = "delete", "finalizer"
-PARALLEL = 48  # what a task does when it says nothing
+PARALLEL: int = RUN["parallel"]["default"]  # what a task does that says nothing
 SWEEP = (16, 32, 64, 128)
 
 

@@ -153,7 +153,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--namespace")
     parser.add_argument("--action", required=True, choices=ACTIONS)
     parser.add_argument("--finalizer", default="")
-    parser.add_argument("--parallel", type=int, default=16)
+    parser.add_argument("--parallel", type=int, default=48)
     parser.add_argument("--wire", choices=("ours", "http.client"), default="ours")
     return parser.parse_args(arguments)
 

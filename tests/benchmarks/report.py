@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks import figures, targets
+from benchmarks import figures, targets, transports
 from benchmarks.contenders import DELETE, PARALLEL
 from benchmarks.measuring import CROWDED, Measurement
 from benchmarks.memory import Memory
@@ -161,7 +161,7 @@ def _transports(found: Transports) -> Iterator[str]:
     yield "## Why not `http.client`"
     yield (
         "`kube/wire.py` reads HTTP itself. The same engine on the standard library's `http.client`, "
-        f"{found.job.title}, {PARALLEL} requests in flight, {len(found.ours)} rounds:"
+        f"{found.job.title}, {transports.PARALLEL} requests in flight, {len(found.ours)} rounds:"
     )
     yield _table(
         ("", "objects/s", "client CPU ms/object"),

@@ -16,6 +16,7 @@ from benchmarks.races import side_by_side, warm_up
 
 SIZE = 4000
 ROUNDS = 5
+PARALLEL = 16
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Transports:
 
 def compare_transports(ground: Ground, rounds: int | None = None, size: int = SIZE) -> Transports:
     job = Job(CONFIG_MAP, DELETE, size)
-    rivals = [contenders.ours(), contenders.ours(wire="http.client")]
+    rivals = [contenders.ours(parallel=PARALLEL), contenders.ours("http.client", PARALLEL)]
     warm_up(ground, Job(CONFIG_MAP, DELETE, min(size, 250)), rivals)
     found = side_by_side(ground, job, rivals, rounds or ROUNDS)
     return Transports(job, found["ours"], found["http.client"])

@@ -166,7 +166,9 @@ class Stage:
 
         def remove(path: str) -> None:
             self.api.delete(path, gracePeriodSeconds=0)
-            self.api.patch(path, {"metadata": {"finalizers": None}})
+            # An admission policy of the test may be in force for a moment after it was deleted.
+            freed = {"metadata": {"finalizers": None}}
+            until(lambda: self.api.patch(path, freed)[0] in (200, 404), f"{path} to be freed", timeout=20)
 
         for collection in self._collections:
             status, listed = self.api.get(collection)
