@@ -4,8 +4,8 @@
 
 """One keep-alive HTTP/1.1 connection: writes a request, reads the answer, or its lines as they come.
 
-Room: kube. Why not `http.client`: its e-mail header parser costs more than the rest of a request; docs/benchmarks.md
-has the figures. Kept to what API servers and the load balancers before them send: status line, headers,
+Room: kube. Why not `http.client`: its e-mail header parser costs more than the rest of a request; `make bench`
+compares both. Kept to what API servers and the load balancers before them send: status line, headers,
 Content-Length, chunked, read-until-close. Anything else is a `BrokenWire`, and the connection is thrown away.
 Fuzzed by tests/unit/kube/test_wire.py.
 """
