@@ -32,9 +32,13 @@ def test_every_bad_field_is_named_in_one_complaint() -> None:
     bad = BadFields()
     bad.add("rules[0].rank", "must be a number")
     bad.add("grace", "must be 0 or more")
+    bad.complain("members[1]: has no kind")
     with pytest.raises(BadOption) as complaint:
         bad.raise_if_any()
-    assert str(complaint.value) == "bad options: rules[0].rank: must be a number; grace: must be 0 or more."
+    assert (
+        str(complaint.value)
+        == "bad options: rules[0].rank: must be a number; grace: must be 0 or more; members[1]: has no kind."
+    )
 
 
 def test_good_fields_raise_nothing() -> None:

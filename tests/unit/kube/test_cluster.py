@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing, Scope
+from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Problem, Refused
 from ansible_collections.sunset.kube.tests.unit.fakes import (
@@ -26,6 +27,7 @@ from ansible_collections.sunset.kube.tests.unit.fakes import (
     Script,
     answer,
     cluster_on,
+    record,
     refusal,
 )
 
@@ -260,6 +262,31 @@ def test_a_deadline_limits_every_request() -> None:
     with pytest.raises(ApiError):
         cluster.list(PODS)
     assert clock.slept == []
+
+
+def test_patches_are_written_as_they_are_meant() -> None:
+    server = FakeServer()
+    web = server.add(DOMAINS, "web", spec={"replicas": 3})
+    cluster = cluster_on(server)
+    found = cluster.read(DOMAINS, "shop", "web")
+    assert found is not None
+    operations = [{"op": "replace", "path": "/spec/replicas", "value": 0}]
+    effects = [cluster.json_patch(DOMAINS, found, operations, dry_run=True).effect]
+    assert web["spec"] == {"replicas": 3}
+    effects.append(cluster.json_patch(DOMAINS, found, operations).effect)
+    stored = server.get(DOMAINS, "web")
+    assert (effects, stored and stored["spec"]) == ([Effect.DONE, Effect.DONE], {"replicas": 0})
+
+
+def test_merge_patches_and_namespaces_go_out_with_their_uid() -> None:
+    script = Script(answer(200, {"metadata": {}}), answer(200, {"metadata": {}}))
+    cluster = cluster_on(script)
+    effects = [
+        cluster.merge_patch(DOMAINS, record("web"), {"spec": {}}).effect,
+        cluster.finalize_namespace(record("shop", "")).effect,
+    ]
+    uids = [asked.json()["metadata"]["uid"] for asked in script.asked]
+    assert (effects, uids) == ([Effect.DONE, Effect.DONE], ["uid-web", "uid-shop"])
 
 
 def test_definitions_are_listed_whole() -> None:

@@ -98,6 +98,7 @@ WRITTEN: dict[str, tuple[Written, tuple[int, list[str], list[str], list[str]]]] 
     "refused": (Written(Effect.REFUSED, None, FORBIDDEN), (0, [], [A], [])),
     "on its way": (Written(Effect.DONE, record(A, deleted=True)), (0, [], [], [A])),
     "already on its way": (Written(Effect.ALREADY, record(A, deleted=True)), (0, [], [], [A])),
+    "done, and nothing shown": (Written(Effect.DONE), (0, [], [], [A])),
 }
 
 
@@ -186,6 +187,14 @@ def test_an_object_that_is_kept_after_all_is_neither_waited_for_nor_counted() ->
     departure.forget(kept)
     departure.vanished(SHOP, other.record)
     assert summary(over(departure)) == (1, [], [], [])
+
+
+def test_an_object_that_is_kept_after_all_is_no_longer_a_refusal() -> None:
+    kept = leaver(A)
+    departure = books(kept)
+    departure.wrote(kept, Written(Effect.REFUSED, None, FORBIDDEN))
+    departure.forget(kept)
+    assert summary(over(departure)) == (0, [], [], [])
 
 
 # -- the wait ----------------------------------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "max_objects": ({"max_objects": 0}, "max_objects: must be 1 or more, not 0"),
     "grace": ({"grace": -1}, "grace: must be 0 or more, not -1"),
     "force_after": ({"force_after": -1}, "force_after: must be 0 or more, not -1"),
+    # An empty hash would switch the comparison off.
+    "an empty plan_hash": ({"plan_hash": " "}, "plan_hash: is empty; leave it out or give a value"),
 }
 
 

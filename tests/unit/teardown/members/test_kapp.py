@@ -64,7 +64,11 @@ def test_an_old_record_without_kinds_searches_all_and_says_so(kinds: dict[str, A
     assert "all kinds are searched" in found.warnings[0]
 
 
-@pytest.mark.parametrize("cluster", [FakeCluster(), app(SPEC, "other"), app(SPEC, namespace="bank")], ids=str)
+@pytest.mark.parametrize(
+    "cluster",
+    [FakeCluster(), app(SPEC, "other"), app(SPEC, namespace="bank")],
+    ids=["no record", "of another", "elsewhere"],
+)
 def test_an_application_without_a_record_is_missing(cluster: FakeCluster) -> None:
     assert kapp_membership("web", "shop", cluster).missing == (
         "there is no record of kapp application shop/web (ConfigMap web.apps.k14s.io or web)"
