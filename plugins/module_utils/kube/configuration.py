@@ -27,6 +27,7 @@ from typing import Any
 from ..problems import BadOption, MissingPackage, NotLoggedIn
 from .endpoint import Endpoint, is_loopback
 from .kubeconfig import Chosen, choose
+from .tls import client_context
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -263,11 +264,17 @@ def _endpoint(found: _Found, options: ConnectionOptions, environ: Mapping[str, s
         host=host,
         port=port,
         base_path=path.rstrip("/"),
-        tls=_tls_context(found) if scheme == "https" else None,
+        tls=_tls(found) if scheme == "https" else None,
         server_name=found.server_name,
         headers=tuple(headers),
         proxy=_proxy_for(scheme, host, found.proxy, options.no_proxy, environ),
         origin=found.origin,
+    )
+
+
+def _tls(found: _Found) -> ssl.SSLContext:
+    return client_context(
+        verify=found.verify, ca_file=found.ca_file, cert_file=found.cert_file, key_file=found.key_file
     )
 
 
@@ -292,39 +299,6 @@ def _one_line(text: str, what: str) -> str:
     if not text.isascii() or not text.isprintable():
         raise BadOption("bad options", why=f"{what} contains characters that cannot stand in a header")
     return text
-
-
-def _tls_context(found: _Found) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    if not found.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    elif found.ca_file:
-        _load(lambda: context.load_verify_locations(cafile=found.ca_file), "ca_cert", found.ca_file)
-    else:
-        context.load_default_certs()
-    if found.cert_file:
-        cert_file = found.cert_file
-        # An empty password, because OpenSSL would ask the terminal for the one of a locked key, and wait for ever.
-        _load(
-            lambda: context.load_cert_chain(cert_file, found.key_file, password=""),
-            "client_cert or client_key",
-            cert_file,
-        )
-    return context
-
-
-def _load(action: Any, option: str, path: str) -> None:
-    try:
-        action()
-    except (OSError, ssl.SSLError) as problem:
-        raise BadOption(
-            f"the certificate file for {option}",
-            which=path,
-            why=str(problem),
-            next_step="check that it is a PEM file you can read, and that the key is not locked with a password",
-        ) from problem
 
 
 def _proxy_for(
