@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from ansible_collections.sunset.kube.plugins.module_utils.kube.tls import client_context
 from lab.certificates import Authority, KeyPair
 
