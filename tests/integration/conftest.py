@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 # By name, not as `pytest_plugins`: that is refused here when somebody runs all of tests/ at once.
+from integration.products import drainer, ngrok_kinds
 from integration.stage import dead_group, kinds, narrow_plane, stage
 from lab.fixtures import as_user, audit, faults, namespace, plane, pytest_configure
 
@@ -13,10 +14,12 @@ __all__ = [
     "as_user",
     "audit",
     "dead_group",
+    "drainer",
     "faults",
     "kinds",
     "namespace",
     "narrow_plane",
+    "ngrok_kinds",
     "plane",
     "pytest_configure",
     "stage",

@@ -25,7 +25,9 @@ def line_for(event: Event) -> str | None:
         return _progress(event)
     if isinstance(event, StepEnded):
         stay = f", {event.survivors} still there" if event.survivors else ""
-        return f"{event.step} · {event.deleted} gone{stay} after {event.seconds:.1f} s"
+        done = [f"{event.released} released"] if event.released else []
+        done += [f"{event.deleted} gone"] if event.deleted or not done else []
+        return f"{event.step} · {', '.join(done)}{stay} after {event.seconds:.1f} s"
     if isinstance(event, Did) and event.effect in ("refused", "replaced"):
         return f"{event.object}: {event.action} was {event.effect}"
     return None

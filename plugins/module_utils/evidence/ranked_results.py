@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..teardown.explain import Blocked
+from ..teardown.keepsakes import Keepsakes
 from ..teardown.members.claims import Claim
 from ..teardown.members_info import ShownMembers
 from ..teardown.plan import Entry, Plan, Step
@@ -31,11 +32,11 @@ def ranked_result(outcome: RankedOutcome, requests: dict[str, Any]) -> dict[str,
         "plan_hash": plan.hash,
         "source": outcome.source,
         # A plan that was rehearsed or refused shows its steps all the same.
-        "steps": [_step(step) for step in outcome.run.steps] or _planned_steps(plan),
+        "steps": [step_row(step) for step in outcome.run.steps] or _planned_steps(plan),
         "counts": _counts(outcome),
-        "kept": [_kept(entry) for entry in (*plan.kept, *_late(outcome))] + _replaced(outcome),
+        "kept": [kept_row(entry) for entry in (*plan.kept, *_late(outcome))] + _replaced(outcome),
         "unmatched": [entry.member.ref.as_dict() for entry in plan.unmatched if entry.verdict.fate is Fate.UNMATCHED],
-        "survivors": [_survivor(blocked, outcome.server_time) for blocked in outcome.blocked],
+        "survivors": [survivor_of(blocked, outcome.server_time) for blocked in outcome.blocked],
         "requests": requests,
     }
     if outcome.check_mode:
@@ -64,18 +65,22 @@ def ranked_plan(outcome: RankedOutcome) -> dict[str, Any]:
         "plan_hash": outcome.plan.hash,
         "source": outcome.source,
         "steps": plan_rows(outcome.plan),
-        "kept": [_kept(entry) for entry in outcome.plan.kept],
+        "kept": [kept_row(entry) for entry in outcome.plan.kept],
     }
 
 
 def undo_bundle(outcome: RankedOutcome) -> dict[str, Any] | None:
-    """What the run kept of the objects it deleted, for the folder `undo`."""
-    if outcome.keepsakes is None:
+    return undo_of(outcome.keepsakes)
+
+
+def undo_of(keepsakes: Keepsakes | None) -> dict[str, Any] | None:
+    """What a run kept of the objects it deleted, for the folder `undo`."""
+    if keepsakes is None:
         return None
     return {
-        "steps": [{"step": keepsake.step, "objects": keepsake.objects} for keepsake in outcome.keepsakes.steps],
-        "secrets": outcome.keepsakes.secrets,
-        "left_out": [f"{ref}: {why}" for ref, why in outcome.keepsakes.left_out],
+        "steps": [{"step": keepsake.step, "objects": keepsake.objects} for keepsake in keepsakes.steps],
+        "secrets": keepsakes.secrets,
+        "left_out": [f"{ref}: {why}" for ref, why in keepsakes.left_out],
     }
 
 
@@ -105,14 +110,14 @@ def _planned(entry: Entry, wave: int) -> dict[str, Any]:
 
 
 def _planned_steps(plan: Plan) -> list[dict[str, Any]]:
-    return [_step(StepOutcome(step)) for step in plan.steps]
+    return [step_row(StepOutcome(step)) for step in plan.steps]
 
 
-def _step(step: StepOutcome) -> dict[str, Any]:
+def step_row(step: StepOutcome) -> dict[str, Any]:
     return {
         "name": step.step.rule.name,
         "rank": step.step.rule.rank,
-        "total": len(step.step.going),
+        "total": step.step.size,
         "deleted": step.deleted,
         "released": step.released,
         "kept": len(step.step.kept) + len(step.late_kept),
@@ -134,7 +139,7 @@ def _late(outcome: RankedOutcome) -> Sequence[Entry]:
     return [entry for step in outcome.run.steps for entry in step.late_kept]
 
 
-def _kept(entry: Entry) -> dict[str, Any]:
+def kept_row(entry: Entry) -> dict[str, Any]:
     return {"object": entry.member.ref.as_dict(), "verdict": entry.verdict.fate.value, "reason": entry.verdict.why}
 
 
@@ -147,7 +152,7 @@ def _replaced(outcome: RankedOutcome) -> list[dict[str, Any]]:
     ]
 
 
-def _survivor(blocked: Blocked, now: float) -> dict[str, Any]:
+def survivor_of(blocked: Blocked, now: float) -> dict[str, Any]:
     blockers = [blocker.as_dict() for blocker in blocked.blockers]
     return survivor_row(blocked.ref, blocked.record, blocked.record.finalizers, blockers, now)
 

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..objects import ObjectRef, Record, ref_to
-from ..teardown.finalizer import FinalizerOutcome, Release, Skip
+from ..teardown.finalizer import FinalizerOutcome, Skip
+from ..teardown.releasing import Release
 from ..teardown.verdicts import Fate
 
 MOST = 200

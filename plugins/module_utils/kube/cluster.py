@@ -54,6 +54,10 @@ class Cluster:
         """The kind somebody means, and a warning. None: not installed. See `naming.must_resolve`."""
         return naming.must_resolve(self.catalogue, name, api_version, by_hand=by_hand)
 
+    def find_kind(self, group: str, kind: str) -> discovery.Finding:
+        """Where a kind of this group is served, in whatever version; or why not."""
+        return self.catalogue.find(group, lambda resource: resource.kind == kind)
+
     def is_installed(self, resource: Resource) -> bool:
         """Whether a kind is there at this moment. Raises when that cannot be seen."""
         self.forget_catalogue()
@@ -137,15 +141,15 @@ class Cluster:
     ) -> writes.Written:
         return writes.remove_finalizers(self._transport, resource, record, names, dry_run=dry_run)
 
-    def json_patch(
-        self, resource: Resource, record: Record, operations: Sequence[dict[str, Any]], *, dry_run: bool = False
-    ) -> writes.Written:
-        return writes.json_patch(self._transport, resource, record, operations, dry_run=dry_run)
-
     def merge_patch(
         self, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False
     ) -> writes.Written:
         return writes.merge_patch(self._transport, resource, record, patch, dry_run=dry_run)
+
+    def create(
+        self, resource: Resource, namespace: str, item: Mapping[str, Any], *, dry_run: bool = False
+    ) -> writes.Written:
+        return writes.create(self._transport, resource, namespace, item, dry_run=dry_run)
 
     def finalize_namespace(self, record: Record) -> writes.Written:
         return writes.finalize_namespace(self._transport, NAMESPACES, record)
@@ -170,6 +174,15 @@ class Cluster:
     def for_each(self, items: Iterable[Item], work: Callable[[Item], None]) -> None:
         """Do this for every item, `parallel` at a time."""
         self._workers.for_each(items, work)
+
+    @contextlib.contextmanager
+    def cleaning_up(self) -> Iterator[None]:
+        """For what must not be left behind: these writes are sent although somebody wishes to stop."""
+        self._transport.cleaning_up = True
+        try:
+            yield
+        finally:
+            self._transport.cleaning_up = False
 
     def limit_to(self, deadline: Deadline) -> None:
         """Do not try again beyond this point in time."""

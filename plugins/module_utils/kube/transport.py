@@ -102,6 +102,7 @@ class Transport:
         self._open: list[Connection] = []
         self.endpoint = load()
         self._generation = 0
+        self.cleaning_up = False  # writes that set things right again are sent even after the wish to stop
         self._ever_answered = False
         self._last_outage: float | None = None
         self._date: tuple[str, float] | None = None
@@ -178,7 +179,7 @@ class Transport:
     def _try(self, request: Request) -> tuple[Answer | None, Exception | None]:
         self.brake.enter()
         try:
-            if request.writes:
+            if request.writes and not self.cleaning_up:
                 self.stop.raise_if_set()
             self._count(request)
             connection, was_idle = self._my_connection()

@@ -197,6 +197,25 @@ def merge_patch(
     return written if written.gone or written.replaced else Written(Effect.REFUSED, written.record, problem)
 
 
+def create(
+    transport: Transport, resource: Resource, namespace: str, item: Mapping[str, Any], *, dry_run: bool = False
+) -> Written:
+    """POST one object. ALREADY: one of that name is there, and it is not from a try of ours whose answer got lost."""
+    query = "?" + urllib.parse.urlencode({"dryRun": "All"} if dry_run else {"fieldManager": "sunset.kube"})
+    body = json.dumps({"apiVersion": resource.api_version, "kind": resource.kind, **item}).encode()
+    answer = transport.send(Request("POST", resource.path(namespace) + query, "post", body))
+    if answer.ok:
+        return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
+    name = (item.get("metadata") or {}).get("name") or ""
+    problem = error_from(answer, "cannot create", f"{resource.kind} {namespace}/{name}".replace(" /", " "))
+    if answer.status != 409:
+        return Written(Effect.REFUSED, problem=problem)
+    now = read(transport, resource, namespace, name)
+    if now is None:
+        return Written(Effect.REFUSED, problem=problem)
+    return Written(Effect.DONE if answer.unheard else Effect.ALREADY, now)
+
+
 def finalize_namespace(transport: Transport, resource: Resource, record: Record) -> Written:
     """Take the last hold off a Namespace. Whoever calls this has proven that nothing is left in it."""
     body = {

@@ -75,6 +75,7 @@ class StepEnded:
     deleted: int
     survivors: int
     seconds: float
+    released: int = 0
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,8 @@ def explain(run: RunOutcome, clusters: Mapping[str | None, Cluster]) -> list[Blo
         steps = [step for step in run.steps if step.step.rule.context == context]
         refused = [entry for step in steps for entry in step.refused]
         found += [Blocked(leaver.ref, leaver.record, [_refusal(problem)]) for leaver, problem in refused]
+        held = [release for step in steps for release in step.step.releases]
+        found += [Blocked(one.ref, one.record, [_refusal(one.problem)]) for one in held if one.problem]
         found += _explain_survivors(steps, run, cluster)
     return found
 

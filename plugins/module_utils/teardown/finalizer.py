@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 from ..clock import Clock, Deadline, StopSign
 from ..objects import ObjectRef, Record, Resource, ref_to
 from ..problems import BadFields, BadOption, Interrupted, Problem, Refused, TimedOut
-from .events import Did, Looked, Planned, Progress, Tell, Warned
+from .events import Looked, Planned, Progress, Tell, Warned
 from .finalizer_rules import Case, Wish, is_wanted, judge, passes_without_owner
 from .limits import check_limits, check_run_options
 from .owners import Owner, OwnerFacts, fetch_owner_facts, judge_owner
+from .releasing import Release, first_refusal, set_free
 from .verdicts import Fate, Verdict
 
 if TYPE_CHECKING:
@@ -43,25 +44,6 @@ class FinalizerOptions:
     max_objects: int | None = None
     plan_hash: str | None = None
     check_mode: bool = False
-
-
-@dataclass
-class Release:
-    """One object with the finalizers that go, and how it ended."""
-
-    resource: Resource
-    record: Record
-    finalizers: tuple[str, ...]
-    done: bool = False
-    changed: bool = False
-    gone: bool = False
-    replaced: bool = False
-    left: tuple[str, ...] = ()
-    problem: Problem | None = None
-
-    @property
-    def ref(self) -> ObjectRef:
-        return ref_to(self.resource, self.record)
 
 
 @dataclass(frozen=True)
@@ -274,7 +256,7 @@ def _carry_out(
     def release_one(release: Release) -> None:
         if stop.is_set() or deadline.passed():
             return
-        _write(release, options, cluster, tell)
+        set_free(release, cluster, tell, dry_run=options.check_mode)
         tell(Progress(step, next(tried), total, deadline.left(), word="done"))
 
     try:
@@ -283,29 +265,6 @@ def _carry_out(
         pass  # reported below, with what was done until then
     except Problem as problem:
         outcome.failure = problem
-
-
-def _write(release: Release, options: FinalizerOptions, cluster: Cluster, tell: Tell) -> None:
-    written = cluster.remove_finalizers(
-        release.resource, release.record, release.finalizers, dry_run=options.check_mode
-    )
-    release.gone = written.gone
-    release.problem = written.problem
-    release.replaced = written.replaced
-    release.changed = written.changed
-    release.done = not release.problem
-    stays = written.record is not None and not written.gone and not written.replaced
-    release.left = written.record.finalizers if stays and written.record else ()
-    tell(
-        Did(
-            "remove finalizer",
-            release.ref,
-            written.effect.value,
-            ", ".join(release.finalizers),
-            written.record.resource_version if written.record else "",
-            options.check_mode,
-        )
-    )
 
 
 def _set_replaced_aside(plan: FinalizerPlan) -> None:
@@ -317,8 +276,7 @@ def _set_replaced_aside(plan: FinalizerPlan) -> None:
 
 def _what_went_wrong(outcome: FinalizerOutcome, stop: StopSign, deadline: Deadline) -> Problem | None:
     releases = outcome.plan.releases
-    refused = [release for release in releases if release.problem]
-    untried = [release for release in releases if not (release.done or release.problem)]
+    untried = [release for release in releases if release.untried]
     if outcome.failure:
         return outcome.failure
     if untried and (stop.is_set() or deadline.passed()):
@@ -332,17 +290,7 @@ def _what_went_wrong(outcome: FinalizerOutcome, stop: StopSign, deadline: Deadli
             why=f"{counted} within {deadline.seconds:.0f} s",
             next_step="run the task again, or raise timeout",
         )
-    if refused:
-        first = refused[0]
-        more = f" (and {len(refused) - 1} more, see survivors)" if len(refused) > 1 else ""
-        problem = first.problem
-        return Refused(
-            "could not remove finalizers from",
-            which=f"{first.ref}{more}",
-            why=problem.why if problem else "",
-            next_step=(problem.next_step if problem else "") or "see survivors in the result",
-        )
-    return None
+    return first_refusal(releases)
 
 
 def _warn(outcome: FinalizerOutcome, text: str, tell: Tell) -> None:

@@ -24,6 +24,7 @@ from .guards import Facts, judge
 from .matching import Matcher
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
+from .releasing import Release
 from .steps import Standard, StepRule
 from .verdicts import Fate, Verdict
 from .waves import EDGE_RULES, ORDER_ANNOTATIONS, WEBHOOKS, OrderFacts, waves_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ..kube.cluster import Cluster
 
 GOING = frozenset({Fate.DELETE, Fate.TERMINATING})
-RECORDS = StepRule("records", 1_000_000)
+RECORDS = StepRule("records", 1_000_000, only_if_clean=True)
 # A source's own records carry no marks of the source, and go when all else is gone.
 RECORD_FACTS = Facts(keep_markers=False)
 
@@ -51,15 +52,24 @@ class Entry:
 
 @dataclass
 class Step:
-    """Members that go together, in waves. `kept` are those that the step would take, but a guard objects."""
+    """Members that go together, in waves. `kept` are those that the step would take, but a guard objects.
+
+    `releases` lose finalizers before the first wave begins; they stay, unless they are in a wave as well.
+    """
 
     rule: StepRule
     waves: list[list[Entry]] = field(default_factory=list)
     kept: list[Entry] = field(default_factory=list)
+    releases: list[Release] = field(default_factory=list)
 
     @property
     def going(self) -> list[Entry]:
         return [entry for wave in self.waves for entry in wave]
+
+    @property
+    def size(self) -> int:
+        """Objects that something happens to."""
+        return len({entry.member.record.uid for entry in self.going} | {one.record.uid for one in self.releases})
 
     def take_out(self, wanted: Callable[[Member], bool]) -> list[Entry]:
         """Remove the fitting ones from this step and hand them over."""
@@ -88,13 +98,24 @@ class Plan:
     def hash(self) -> str:
         """The same objects in the same order give the same hash, however they were found."""
         rows = [
-            [step.rule.name, step.rule.force, step.rule.before_delete, [_identities(wave) for wave in step.waves]]
+            [
+                *(step.rule.name, step.rule.force, step.rule.before_delete),
+                [_identities(wave) for wave in step.waves],
+                sorted([*release.ref.as_dict().values(), *release.finalizers] for release in step.releases),
+            ]
             for step in self.steps
         ]
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
+    @property
+    def releases(self) -> list[Release]:
+        return [release for step in self.steps for release in step.releases]
+
     def counts(self) -> Counter[str]:
-        return Counter(entry.verdict.fate.value for entry in (*self.going, *self.kept))
+        counts = Counter(entry.verdict.fate.value for entry in (*self.going, *self.kept))
+        if self.releases:
+            counts[Fate.RELEASE.value] = len(self.releases)
+        return counts
 
 
 def _identities(wave: Sequence[Entry]) -> list[list[str]]:

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
-from ..objects import Resource
 from ..problems import BadFields, Problem, Refused
 from .before_delete import check_before_delete
 from .dependants import find_dependants
 from .dialects import read_order
-from .events import Did, Planned, Tell, Warned
+from .events import Planned, Tell, Warned
 from .explain import Blocked, explain, name_the_first
 from .foreign import Foreign, find_foreign, look_into_namespaces, refuse
 from .guards import Facts, judge
@@ -31,7 +30,9 @@ from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .members.manifests import manifest_membership
 from .members.sources import check_members, chosen_source, manifest_sources, read_members
-from .plan import GOING, Entry, Ground, Plan, gather_ground, make_plan, plan_elsewhere
+from .plan import GOING, Ground, Plan, gather_ground, make_plan, plan_elsewhere
+from .rehearsal import Refusal, rehearse, why_refused
+from .rights import require_rights
 from .run import RunOptions, RunOutcome, Site, carry_out
 from .steps import DEFAULT_STEPS, StepRule
 
@@ -70,7 +71,7 @@ class RankedOutcome:
     absent: int = 0
     keepsakes: Keepsakes | None = None
     blocked: list[Blocked] = field(default_factory=list)
-    refused_in_rehearsal: list[tuple[Entry, Problem]] = field(default_factory=list)
+    refused_in_rehearsal: list[Refusal] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     failure: Problem | None = None
     seconds: float = 0.0
@@ -158,7 +159,8 @@ def delete_ranked(
     try:
         refuse(foreign)
         check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash)
-        _check_rights(options, outcome.plan, sites)
+        for context, site in sites.items():
+            require_rights(outcome.plan, site.cluster, patch_first=bool(options.run.before_delete), context=context)
     except Refused as refusal:
         outcome.failure = refusal  # with the plan, so that one can see what was refused
     else:
@@ -201,10 +203,11 @@ def _act(
     stop: StopSign,
     tell: Tell,
 ) -> None:
-    if options.check_mode:
-        _rehearse(options, outcome, sites, tell)
-        return
     clusters = {context: site.cluster for context, site in sites.items()}
+    if options.check_mode:
+        outcome.refused_in_rehearsal = rehearse(outcome.plan, clusters, options.run.propagation, tell)
+        outcome.failure = why_refused(outcome.refused_in_rehearsal, "delete")
+        return
     if options.keepsakes:
         outcome.keepsakes = keep(outcome.plan, clusters, secrets=options.keep_secrets)
     outcome.run = carry_out(outcome.plan, sites, options.run, clock, stop, tell)
@@ -277,46 +280,3 @@ def _summary(plan: Plan) -> str:
         f"delete {len(plan.going)} objects in {len(steps)} steps: {' → '.join(parts)}" if steps else "nothing to delete"
     )
     return f"{what}; {len(plan.kept)} stay" if plan.kept else what
-
-
-def _check_rights(options: RankedOptions, plan: Plan, sites: Mapping[str | None, Site]) -> None:
-    """Every verb on every kind, before the first write."""
-    for context, site in sites.items():
-        needed: dict[tuple[str, Resource], set[str]] = {}
-        for step in (step for step in plan.steps if step.rule.context == context):
-            patches = step.rule.force or step.rule.before_delete or options.run.before_delete
-            for entry in step.going:
-                for verb in ("delete", "patch") if patches and not entry.member.dependant else ("delete",):
-                    needed.setdefault((verb, entry.member.resource), set()).add(entry.member.record.namespace)
-        _require_all(site.cluster, needed)
-
-
-def _require_all(cluster: Cluster, needed: Mapping[tuple[str, Resource], set[str]]) -> None:
-    cluster.for_each(needed.items(), lambda item: cluster.require(item[0][0], item[0][1], sorted(item[1])))
-
-
-def _rehearse(options: RankedOptions, outcome: RankedOutcome, sites: Mapping[str | None, Site], tell: Tell) -> None:
-    """Let the server try every delete. What it refuses now, it would refuse in the middle of the run."""
-
-    def try_one(planned: tuple[Cluster, Entry]) -> None:
-        cluster, entry = planned
-        member: Member = entry.member
-        if member.record.terminating:
-            return
-        written = cluster.delete(member.resource, member.record, propagation=options.run.propagation, dry_run=True)
-        tell(Did("delete", member.ref, written.effect.value, dry_run=True))
-        if written.problem:
-            outcome.refused_in_rehearsal.append((entry, written.problem))
-
-    for context, site in sites.items():
-        steps = [step for step in outcome.plan.steps if step.rule.context == context]
-        site.cluster.for_each([(site.cluster, entry) for step in steps for entry in step.going], try_one)
-    if outcome.refused_in_rehearsal:
-        entry, problem = outcome.refused_in_rehearsal[0]
-        more = len(outcome.refused_in_rehearsal) - 1
-        outcome.failure = Refused(
-            "the API server would refuse to delete",
-            which=f"{entry.member.ref}" + (f" (and {more} more)" if more else ""),
-            why=problem.why,
-            next_step=problem.next_step,
-        )

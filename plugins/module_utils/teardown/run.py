@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,14 @@ from ..problems import Interrupted, Problem, Refused, TimedOut
 from .arrivals import Arrivals
 from .before_delete import patch_before_delete
 from .departure import Departure, Leaver, what_holds
-from .events import Did, StepBegan, StepEnded, Tell
+from .events import Did, Progress, StepBegan, StepEnded, Tell
 from .guards import Facts, judge
 from .ladder import Ladder, Rung
 from .matching import Matcher
 from .members.looking import Looker
 from .owners import Life, OwnerFacts, fetch_owner_facts, judge_owner
-from .plan import GOING, RECORDS, Entry, Plan, Step, facts_for
+from .plan import GOING, Entry, Plan, Step, facts_for
+from .releasing import Release, first_refusal, set_free
 from .steps import StepRule
 from .verdicts import Fate, Verdict
 
@@ -50,6 +52,7 @@ class RunOptions:
     grace_seconds: int | None = None
     finalize_namespaces: bool = False
     before_delete: Mapping[str, Any] = field(default_factory=dict)
+    keep_going: bool = False  # begin later steps although an earlier one failed, as long as there is time
 
 
 @dataclass
@@ -79,6 +82,7 @@ class StepOutcome:
     replaced: list[Leaver] = field(default_factory=list)
     refused: list[tuple[Leaver, Problem]] = field(default_factory=list)
     survivors: list[Leaver] = field(default_factory=list)
+    stripped: list[ObjectRef] = field(default_factory=list)  # lost finalizers by force
     # uid → why our own attempt to free it was refused.
     ladder_problems: dict[str, Problem] = field(default_factory=dict)
 
@@ -97,6 +101,12 @@ class RunOutcome:
         return [leaver for step in self.steps for leaver in step.survivors]
 
     @property
+    def unfinished(self) -> int:
+        """Objects that should be gone or free, and are not."""
+        refused = sum(len(step.refused) for step in self.steps)
+        return len(self.survivors) + refused + sum(not r.done for step in self.steps for r in step.step.releases)
+
+    @property
     def changed(self) -> bool:
         return any(step.changes or step.released for step in self.steps)
 
@@ -106,7 +116,7 @@ def carry_out(
 ) -> RunOutcome:
     deadline = Deadline(clock, options.timeout)
     outcome = RunOutcome([StepOutcome(step, label=step.rule.name) for step in plan.steps])
-    busy = [step for step in outcome.steps if step.step.going]
+    busy = [step for step in outcome.steps if step.step.size]
     for place, step in enumerate(busy, 1):
         step.label = f"step {place}/{len(busy)} {step.step.rule.name}"
     with contextlib.ExitStack() as watching:
@@ -122,18 +132,19 @@ def carry_out(
             reach = _reach(site, [step.rule for step in plan.steps if step.rule.context == context])
             watching.enter_context(site.cluster.following(_concerned(site.looker, leavers, reach), runner.departure))
             runners[context] = runner
-        for step in outcome.steps:
+        for place, step in enumerate(outcome.steps):
             runner = runners[step.step.rule.context]
-            if step.step.rule is RECORDS and outcome.survivors:
-                step.keep_all(f"{len(outcome.survivors)} objects of it are still there")
+            left = RunOutcome(outcome.steps[:place]).unfinished
+            if step.step.rule.only_if_clean and left:
+                step.keep_all(f"{left} objects of the steps before it are still there")
                 continue
             try:
                 runner.do_step(step)
             except Problem as problem:
-                outcome.failure = problem
+                outcome.failure = outcome.failure or problem
             outcome.blind.update(runner.blind)
             outcome.failure = outcome.failure or runner.why_stop(step)
-            if outcome.failure:
+            if outcome.failure and (not options.keep_going or stop.is_set() or deadline.passed()):
                 break
     return outcome
 
@@ -182,12 +193,13 @@ class _Runner:
         began = self.clock.now()
         rule = outcome.step.rule
         outcome.begun = True
-        total = len(outcome.step.going)
+        total = outcome.step.size
         if total:
             self.tell(StepBegan(outcome.label, rule.rank, total))
         deadline = Deadline(self.clock, min(rule.timeout or self.deadline.left(), self.deadline.left()))
         try:
             self._prepare(outcome)
+            self._release(outcome, deadline)
             for wave in outcome.step.waves:
                 if not self._remove(outcome, wave, deadline):
                     break
@@ -196,7 +208,26 @@ class _Runner:
         finally:
             outcome.seconds = self.clock.now() - began
             if total:
-                self.tell(StepEnded(outcome.label, rule.rank, outcome.deleted, len(outcome.survivors), outcome.seconds))
+                self.tell(_ended(outcome))
+
+    def _release(self, outcome: StepOutcome, deadline: Deadline) -> None:
+        """Take finalizers off, all at once. One that refuses does not keep the others."""
+        releases = outcome.step.releases
+        done = itertools.count(1)
+
+        def take_off(release: Release) -> None:
+            if deadline.passed() or self.stop.is_set():
+                return
+            written = set_free(release, self.cluster, self.tell)
+            outcome.released += written.changed
+            outcome.changes += written.changed
+            leaver = self.leavers.get(release.record.uid)
+            if leaver is not None and written.problem is None:
+                self.departure.wrote(leaver, written)
+            self.tell(Progress(outcome.label, next(done), len(releases), deadline.left(), word="released"))
+
+        with contextlib.suppress(Interrupted):  # what was done until then is reported
+            self.cluster.for_each(releases, take_off)
 
     def _prepare(self, outcome: StepOutcome) -> None:
         """`before_delete`, for the whole step before its first delete."""
@@ -345,6 +376,7 @@ class _Runner:
                 if written.problem.status >= 500:
                     self._stripped.discard(uid)  # a dead webhook may come back before the time is over
             else:
+                outcome.stripped.append(leaver.ref)
                 outcome.ladder_problems.pop(uid, None)
         elif self.options.finalize_namespaces and self._is_empty_namespace(leaver, ladder, now):
             written = self.cluster.finalize_namespace(leaver.record)
@@ -379,6 +411,17 @@ class _Runner:
             return Refused(
                 "could not delete", which=f"{leaver.ref}{more}", why=problem.why, next_step=problem.next_step
             )
+        refusal = first_refusal(outcome.step.releases)
+        if refusal:
+            return refusal
+        untried = sum(release.untried for release in outcome.step.releases)
+        if untried:
+            return TimedOut(
+                "out of time",
+                which=f"in step {outcome.step.rule.name}",
+                why=f"{untried} of {len(outcome.step.releases)} objects still have their finalizers",
+                next_step="run the task again, or raise timeout",
+            )
         if outcome.survivors and self.options.on_timeout == "fail":
             return TimedOut(
                 "out of time",
@@ -387,6 +430,11 @@ class _Runner:
                 next_step="see survivors for what holds them; later steps were not begun",
             )
         return None
+
+
+def _ended(outcome: StepOutcome) -> StepEnded:
+    rule, freed = outcome.step.rule, sum(release.done for release in outcome.step.releases)
+    return StepEnded(outcome.label, rule.rank, outcome.deleted, len(outcome.survivors), outcome.seconds, freed)
 
 
 def _owners_first(going: Sequence[Leaver]) -> list[list[Leaver]]:

@@ -60,6 +60,7 @@ class StepRule:
     timeout: float | None = None
     context: str | None = None
     before_delete: dict[str, Any] = field(default_factory=dict)
+    only_if_clean: bool = False  # kept when anything of the steps before is still there
 
 
 DEFAULT_STEPS = (

@@ -1,0 +1,160 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The product's own controllers: are they running, and stopping them for the time of a drain.
+
+Room: teardown. Stopped ones are started again when the drain does not come to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...clock import Clock, Deadline
+from ...objects import ObjectRef, Record, Resource, record_of, ref_to
+from ...problems import Problem
+from ..events import Did, Tell
+from ..labels import Test, parse_selector
+from ..owners import Life, Owner, fetch_owner_facts, judge_owner
+from ..paths import value_at
+from .profile import Profile
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+
+_APPS = tuple(
+    Resource("apps", "v1", kind, plural, namespaced=True)
+    for kind, plural in (("Deployment", "deployments"), ("StatefulSet", "statefulsets"), ("DaemonSet", "daemonsets"))
+)
+_STOPPING = 30.0  # seconds to wait for the last pod of a stopped controller
+_LOOK_AGAIN = 0.5
+
+
+@dataclass
+class Controller:
+    """A Deployment, StatefulSet or DaemonSet of the product."""
+
+    resource: Resource
+    record: Record
+    wanted: int
+    available: int
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_to(self.resource, self.record)
+
+    @property
+    def can_be_scaled(self) -> bool:
+        return self.resource.plural != "daemonsets"
+
+
+@dataclass
+class Controllers:
+    found: list[Controller] = field(default_factory=list)
+    owner: Owner = field(default_factory=lambda: Owner(Life.UNKNOWN, "", "nobody looked"))
+
+    @property
+    def running(self) -> list[Controller]:
+        """Those that can be stopped."""
+        return [one for one in self.found if one.wanted and one.can_be_scaled]
+
+
+def find_controllers(profile: Profile, namespace: str, managers: Iterable[str], cluster: Cluster) -> Controllers:
+    """By the labels of the profile, in the installation's namespace; else by what fits the finalizers' names."""
+    try:
+        found = _labelled(profile.workloads, namespace, cluster)
+    except Problem as problem:
+        return Controllers([], Owner(Life.UNKNOWN, "", f"could not look: {problem.why}"))
+    alive = [one for one in found if one.available]
+    if alive:
+        why = f"{alive[0].ref} has {alive[0].available} of {alive[0].wanted} replicas available"
+        return Controllers(found, Owner(Life.ALIVE, str(alive[0].ref), why))
+    guessed = _guess(profile, managers, cluster)
+    if guessed.life is Life.ALIVE:
+        return Controllers(found, guessed)
+    if found:
+        return Controllers(found, Owner(Life.GONE, str(found[0].ref), f"{found[0].ref} has no available replica"))
+    if guessed.life is Life.UNKNOWN and profile.workloads:
+        why = f"no workload is labelled {' or '.join(profile.workloads)}" + (f" in {namespace}" if namespace else "")
+        return Controllers([], Owner(Life.GONE, "", why))
+    return Controllers([], guessed)
+
+
+def _guess(profile: Profile, managers: Iterable[str], cluster: Cluster) -> Owner:
+    facts = fetch_owner_facts(cluster)
+    owners = [judge_owner(name, sorted(set(managers)), facts) for name in profile.finalizers]
+    for life in (Life.ALIVE, Life.GONE):
+        fitting = [owner for owner in owners if owner.life is life]
+        if fitting:
+            return fitting[0]
+    return owners[0]
+
+
+def _labelled(selectors: Sequence[str], namespace: str, cluster: Cluster) -> list[Controller]:
+    """By the labels of the workload or of its pods: some products label only these."""
+    if not selectors:
+        return []
+    wanted = [parse_selector(selector) for selector in selectors]
+    items = [(resource, item) for resource in _APPS for item in cluster.list_whole(resource, namespace or None)]
+    return [_controller(resource, item) for resource, item in items if _is_of(item, wanted)]
+
+
+def _is_of(item: Mapping[str, Any], tests: Sequence[Test]) -> bool:
+    labels = [value_at(item, path) or {} for path in ("metadata.labels", "spec.template.metadata.labels")]
+    return any(test(some) for test in tests for some in labels)
+
+
+def _controller(resource: Resource, item: Mapping[str, Any]) -> Controller:
+    replicas = value_at(item, "spec.replicas")
+    scheduled, ready = (int(value_at(item, f"status.{key}") or 0) for key in ("desiredNumberScheduled", "numberReady"))
+    wanted = scheduled if resource.plural == "daemonsets" else 1 if replicas is None else int(replicas)
+    available = int(value_at(item, "status.availableReplicas") or 0) or ready
+    return Controller(resource, record_of(item["metadata"]), wanted, available)
+
+
+def stop(controllers: Iterable[Controller], cluster: Cluster, clock: Clock, tell: Tell) -> list[Controller]:
+    """Scale to 0, and wait a while for the last pod. Those that were stopped by us."""
+    stopped = []
+    for controller in controllers:
+        _scale(controller, 0, cluster, tell)
+        stopped.append(controller)
+    deadline = Deadline(clock, _STOPPING)
+    while not deadline.passed() and any(_pods(one, cluster) for one in stopped):
+        clock.sleep(_LOOK_AGAIN)
+    return stopped
+
+
+def start_again(controllers: Iterable[Controller], cluster: Cluster, tell: Tell) -> list[str]:
+    """Back to the replicas they had. What cannot be started again, in words."""
+    failed = []
+    for controller in controllers:
+        try:
+            _scale(controller, controller.wanted, cluster, tell)
+        except Problem as problem:
+            failed.append(f"{controller.ref} could not be scaled back to {controller.wanted}: {problem.why}")
+    return failed
+
+
+def try_stop(controllers: Iterable[Controller], cluster: Cluster) -> None:
+    """Check mode: would the server let us?"""
+    for controller in controllers:
+        written = cluster.merge_patch(controller.resource, controller.record, {"spec": {"replicas": 0}}, dry_run=True)
+        if written.problem:
+            raise written.problem
+
+
+def _scale(controller: Controller, replicas: int, cluster: Cluster, tell: Tell) -> None:
+    written = cluster.merge_patch(controller.resource, controller.record, {"spec": {"replicas": replicas}})
+    tell(Did(f"scale to {replicas}", controller.ref, written.effect.value))
+    if written.problem:
+        raise written.problem
+
+
+def _pods(controller: Controller, cluster: Cluster) -> int:
+    item: dict[str, Any] | None = cluster.read_whole(
+        controller.resource, controller.record.namespace, controller.record.name
+    )
+    return int(value_at(item or {}, "status.replicas") or 0)

@@ -1,0 +1,335 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Drain a product: free what it holds, so that nothing gets stuck when it goes. The use case behind `drain`.
+
+Room: teardown. survey → refuse what is unsafe → (freeze, stop controllers) → tell the operator → release and delete,
+kind by kind, until nothing comes back → the anchor → evidence. Whatever was switched off is switched on again when it
+does not end well; a freeze is lifted in any case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ...clock import Clock, Deadline, StopSign
+from ...problems import Problem, Refused
+from ..events import Did, Planned, Tell, Warned
+from ..explain import Blocked, explain, name_the_first
+from ..freeze import Freeze, freeze, lift, try_freeze
+from ..guards import Facts
+from ..keepsakes import Keepsakes, keep
+from ..limits import check_limits
+from ..matching import Matcher
+from ..members.looking import Looker
+from ..owners import Life
+from ..paths import patch_at
+from ..plan import Plan
+from ..rehearsal import rehearse, why_refused
+from ..rights import require_rights
+from ..run import RunOptions, RunOutcome, Site, carry_out
+from .anchor import find_anchor
+from .controllers import Controller, start_again, try_stop
+from .controllers import stop as stop_controllers
+from .options import RETAIN, DrainOptions
+from .planning import anchor_step, finalizers_of
+from .profile import Profile, ProfileKind
+from .settling import stays_quiet
+from .survey import Survey, make_survey, refuse_what_is_unsafe
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+
+_ROUNDS = 5  # how often finalizers may come back before somebody has to look
+_FREEZE_EXTRA = 60.0  # seconds a freeze outlasts the task, if nobody lifts it
+_RATE = 300.0  # objects a second, for the forecast: below what `make bench` finds
+
+
+@dataclass
+class DrainOutcome:
+    survey: Survey | None = None
+    runs: list[RunOutcome] = field(default_factory=list)
+    changed: bool = False
+    check_mode: bool = False
+    stopped: list[Controller] = field(default_factory=list)
+    frozen: str = ""
+    keepsakes: Keepsakes | None = None
+    blocked: list[Blocked] = field(default_factory=list)
+    came_back: int = 0
+    warnings: list[str] = field(default_factory=list)
+    failure: Problem | None = None
+    seconds: float = 0.0
+    server_time: float = 0.0
+
+    @property
+    def status(self) -> str:
+        """In the words of the product's own drain."""
+        if self.failure:
+            return "failed"
+        return "pending" if self.check_mode else "completed"
+
+
+def forecast(survey: Survey, options: DrainOptions) -> float:
+    """Seconds it should take if every controller is prompt."""
+    return 1.0 + survey.plan.size / _RATE + (options.settle if _has_to_settle(survey) else 0.0)
+
+
+def _has_to_settle(survey: Survey) -> bool:
+    """Also where no operator was found: one that is labelled otherwise would put them back all the same."""
+    return bool(survey.plan.kinds_only.releases)
+
+
+def drain(
+    options: DrainOptions, profile: Profile, cluster: Cluster, clock: Clock, stop: StopSign, tell: Tell
+) -> DrainOutcome:
+    began = clock.now()
+    deadline = Deadline(clock, options.timeout)
+    cluster.limit_to(deadline)
+    outcome = DrainOutcome(check_mode=options.check_mode)
+    survey = outcome.survey = make_survey(options, profile, cluster, tell)
+    _warn_beforehand(outcome, survey, options, tell)
+    tell(Planned(_summary(survey, options), survey.plan.whole.hash))
+    try:
+        refuse_what_is_unsafe(survey, options)
+        check_limits(survey.plan.size, survey.plan.whole.hash, options.max_objects, options.plan_hash)
+        _check_rights(survey, options, cluster)
+    except Problem as refusal:
+        outcome.failure = refusal  # with the plan, so that one can see what was refused
+    else:
+        _Drain(options, profile, cluster, clock, stop, tell, deadline, outcome).go(survey)
+    outcome.seconds = clock.now() - began
+    outcome.server_time = cluster.server_time()
+    return outcome
+
+
+def _check_rights(survey: Survey, options: DrainOptions, cluster: Cluster) -> None:
+    require_rights(survey.plan.whole, cluster)
+    if survey.quiesces:
+        for one in survey.controllers.running:
+            cluster.require("patch", one.resource, [one.record.namespace])
+    if survey.changes_policy and survey.anchor:
+        cluster.require("patch", survey.anchor.resource, [survey.anchor.record.namespace])
+
+
+@dataclass
+class _Drain:
+    """One run, with what it needs at every turn."""
+
+    options: DrainOptions
+    profile: Profile
+    cluster: Cluster
+    clock: Clock
+    stop: StopSign
+    tell: Tell
+    deadline: Deadline
+    outcome: DrainOutcome
+
+    def go(self, survey: Survey) -> None:
+        if self.options.check_mode:
+            self._rehearse(survey)
+            return
+        if not survey.plan.size and survey.plan.anchor is None:
+            return
+        if self.options.keepsakes:
+            self.outcome.keepsakes = keep(survey.plan.whole, {None: self.cluster})
+        try:
+            with self._frozen(survey), self._quiet_controllers(survey):
+                self._tell_the_operator(survey)
+                self._free_everything(survey)
+                if self.outcome.failure is None:
+                    self._let_the_anchor_go(survey)
+        except Problem as problem:
+            self.outcome.failure = self.outcome.failure or problem
+        self.outcome.changed = self.outcome.changed or any(run.changed for run in self.outcome.runs)
+        self.outcome.blocked = [entry for run in self.outcome.runs for entry in explain(run, {None: self.cluster})]
+        self.outcome.failure = name_the_first(self.outcome.failure, self.outcome.blocked)
+
+    def _rehearse(self, survey: Survey) -> None:
+        anchor = survey.anchor
+        if self.options.freeze:
+            try_freeze(self._freeze(survey), self.cluster)
+        if survey.quiesces:
+            try_stop(survey.controllers.running, self.cluster)
+        if anchor and survey.changes_policy:
+            patch = patch_at(anchor.rule.policy, survey.policy)
+            written = self.cluster.merge_patch(anchor.resource, anchor.record, patch, dry_run=True)
+            if written.problem:
+                raise written.problem
+        refused = rehearse(survey.plan.whole, {None: self.cluster}, "Background", self.tell)
+        self.outcome.failure = why_refused(refused, "drain")
+
+    @contextlib.contextmanager
+    def _frozen(self, survey: Survey) -> Iterator[None]:
+        if not self.options.freeze:
+            yield
+            return
+        policy = self._freeze(survey)
+        freeze(policy, self.cluster, self.clock, self.tell)
+        self.outcome.frozen, self.outcome.changed = policy.name, True
+        try:
+            yield
+        finally:
+            with self.cluster.cleaning_up():
+                lift(policy.name, self.cluster, self.tell)
+
+    def _freeze(self, survey: Survey) -> Freeze:
+        kinds = [view.resource for view in survey.scene.views if view.resource]
+        made = [view.resource for view in survey.scene.views if view.resource and view.role == "operator"]
+        return Freeze(
+            name=f"sunset-drain-{self.profile.name}",
+            no_creation_of=tuple(made),
+            no_finalizers=tuple(sorted({name for view in survey.scene.views for name in view.kind.finalizers})),
+            finalizers_on=tuple(kinds),
+            namespaces=survey.instance.namespaces,
+            expires_at=self.cluster.server_time() + self.options.timeout + _FREEZE_EXTRA,
+        )
+
+    @contextlib.contextmanager
+    def _quiet_controllers(self, survey: Survey) -> Iterator[None]:
+        if not survey.quiesces:
+            yield
+            return
+        self.outcome.stopped = list(survey.controllers.running)
+        try:
+            self.outcome.changed = bool(self.outcome.stopped)
+            stop_controllers(self.outcome.stopped, self.cluster, self.clock, self.tell)
+            yield
+        except BaseException:
+            self._start_again()
+            raise
+        if self.outcome.failure is not None:
+            self._start_again()
+
+    def _start_again(self) -> None:
+        with self.cluster.cleaning_up():
+            for text in start_again(self.outcome.stopped, self.cluster, self.tell):
+                _warn(self.outcome, text, self.tell)
+        self.outcome.stopped = []
+
+    def _tell_the_operator(self, survey: Survey) -> None:
+        """A running operator drains by itself once its anchor is being deleted, and stops adding finalizers."""
+        anchor = survey.anchor
+        if anchor is None or not survey.tells_operator:
+            return
+        if survey.changes_policy:
+            patch = patch_at(anchor.rule.policy, survey.policy)
+            written = self.cluster.merge_patch(anchor.resource, anchor.record, patch)
+            self.tell(Did(f"set {anchor.rule.policy} to {survey.policy}", anchor.ref, written.effect.value))
+            if written.problem:
+                raise written.problem
+            self.outcome.changed = True
+        if not anchor.record.terminating:
+            written = self.cluster.delete(anchor.resource, anchor.record)
+            self.tell(Did("delete", anchor.ref, written.effect.value, "tells the operator to drain"))
+            if written.problem:
+                raise written.problem
+            self.outcome.changed = self.outcome.changed or written.changed
+
+    def _free_everything(self, survey: Survey) -> None:
+        """Round after round, until a fresh look shows nothing to do and it stays quiet."""
+        first = survey
+        for _round in range(_ROUNDS):
+            if survey.plan.size:
+                self._run(survey.plan.kinds_only, survey)
+            if self.outcome.failure is not None or not first.plan.size or not _has_to_settle(first):
+                return
+            survey = make_survey(self.options, self.profile, self.cluster, self.tell)
+            survey.scene.refuse_if_unreadable()
+            self.outcome.came_back += survey.plan.size
+            if not survey.plan.size and self._is_quiet(survey):
+                return
+            self.stop.raise_if_set()
+        self.outcome.failure = self._keeps_coming_back(survey)
+
+    def _is_quiet(self, survey: Survey) -> bool:
+        kinds: dict[tuple[str, str], ProfileKind] = {}
+        known: set[str] = set()  # not ours, and carrying the finalizer all the time
+        for view in survey.scene.views:
+            if view.resource is not None:
+                kinds[view.resource.group, view.resource.plural] = view.kind
+                known.update(record.uid for record in view.records if finalizers_of(record, view.kind))
+        listings = [
+            one for one in survey.looker.listings if (one.scope.resource.group, one.scope.resource.plural) in kinds
+        ]
+        return stays_quiet(listings, kinds, known, self.options.settle, self.cluster, self.clock, self.stop)
+
+    def _keeps_coming_back(self, survey: Survey) -> Refused:
+        releases = survey.plan.kinds_only.releases
+        managers = sorted(
+            {
+                name
+                for one in releases
+                for finalizer, name in one.record.finalizer_managers
+                if finalizer in one.finalizers
+            }
+        )
+        who = f", set by {' and '.join(managers)}" if managers else ""
+        example = f", {releases[0].ref} among them" if releases else ""
+        return Refused(
+            "the finalizers keep coming back",
+            why=f"on {survey.plan.size} objects{example}{who}",
+            next_step="stop that controller (quiesce: scale), or set freeze: true, and run the task again",
+        )
+
+    def _let_the_anchor_go(self, survey: Survey) -> None:
+        if survey.plan.anchor is None:
+            return
+        newest = find_anchor(self.profile, self.options.anchor, self.cluster)
+        if newest is None or survey.anchor is None:
+            return  # its controller was faster
+        if newest.record.uid != survey.anchor.record.uid:
+            _warn(self.outcome, f"{newest.ref} was created anew meanwhile; it is not touched", self.tell)
+            return
+        looker = Looker(self.cluster, self.tell)
+        looker.everything(newest.resource, newest.record.namespace or None)
+        step = anchor_step(newest, survey.plan.anchor.rule.rank, self.options, alone=not survey.tells_operator)
+        self._run(Plan([step]), survey, looker)
+
+    def _run(self, plan: Plan, survey: Survey, looker: Looker | None = None) -> None:
+        site = Site(self.cluster, looker or survey.looker, Matcher((), {}), Facts(not_ours=survey.not_ours))
+        how = RunOptions(timeout=self.deadline.left(), ladder=self.options.ladder, keep_going=True)
+        run = carry_out(plan, {None: site}, how, self.clock, self.stop, self.tell)
+        self.outcome.runs.append(run)
+        self.outcome.failure = self.outcome.failure or run.failure
+
+
+def _summary(survey: Survey, options: DrainOptions) -> str:
+    plan = survey.plan
+    released, deleted = len(plan.kinds_only.releases), len(plan.kinds_only.going)
+    parts = [f"release {released}"] * bool(released) + [f"delete {deleted}"] * bool(deleted)
+    what = " and ".join(parts) + " objects" if parts else "nothing to release"
+    anchor = f", then {survey.anchor.ref}" if plan.anchor and survey.anchor else ""
+    stay = len(plan.kinds_only.kept)
+    kept = f"; {stay} are not ours" if stay else ""
+    seconds = f"; about {forecast(survey, options):.0f} s" if parts else ""
+    return f"drain {survey.profile.title}, policy {survey.policy}: {what}{anchor}{kept}{seconds}"
+
+
+def _warn_beforehand(outcome: DrainOutcome, survey: Survey, options: DrainOptions, tell: Tell) -> None:
+    plan = survey.plan
+    for text in survey.profile.notes if plan.size else ():
+        _warn(outcome, f"{survey.profile.title}: {text}", tell)
+    unclear = [entry for entry in plan.kinds_only.kept if entry.verdict.fate.value == "unmatched"]
+    if unclear:
+        first = unclear[0]
+        _warn(
+            outcome,
+            f"{len(unclear)} objects carry the finalizer, and it is not clear whose they are; they are left alone: "
+            f"{first.member.ref} ({first.verdict.why})",
+            tell,
+        )
+    seconds = forecast(survey, options)
+    if seconds > options.timeout:
+        _warn(outcome, f"this will take about {seconds:.0f} s, and timeout is {options.timeout:.0f} s", tell)
+    owner = survey.controllers.owner
+    if survey.policy != RETAIN and plan.kinds_only.going and owner.life is Life.UNKNOWN:
+        _warn(outcome, f"whether the operator runs could not be found out ({owner.why})", tell)
+
+
+def _warn(outcome: DrainOutcome, text: str, tell: Tell) -> None:
+    outcome.warnings.append(text)
+    tell(Warned(text))

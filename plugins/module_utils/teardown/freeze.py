@@ -1,0 +1,271 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Forbid, for a while, creating some kinds or adding some finalizers, by a ValidatingAdmissionPolicy.
+
+Room: teardown. The API server evaluates it by itself; there is no webhook that could be down. It ends by itself too:
+its rule compares its end with the times the server writes into every object it is asked about.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..clock import Clock, Deadline
+from ..objects import ObjectRef, Record, Resource, ref_to
+from ..problems import CannotLook, Problem, Refused
+from .events import Did, Tell
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+    from ..kube.writes import Written
+
+GROUP = "admissionregistration.k8s.io"
+LABEL = "sunset.dev/freeze"
+ENDS = "sunset.dev/freeze-ends"
+_EFFECTIVE_WITHIN = 15.0
+_LOOK_AGAIN = 0.25
+
+
+@dataclass(frozen=True)
+class Freeze:
+    """What is forbidden, where, until when, and for whom it is not."""
+
+    name: str
+    no_creation_of: tuple[Resource, ...] = ()
+    no_finalizers: tuple[str, ...] = ()  # names; a glob may end with *
+    finalizers_on: tuple[Resource, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    allow_users: tuple[str, ...] = ()
+    expires_at: float = 0.0  # the server's time
+
+    @property
+    def end(self) -> str:
+        moment = datetime.datetime.fromtimestamp(self.expires_at, tz=datetime.timezone.utc)
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def policy_of(freeze: Freeze) -> dict[str, Any]:
+    return {
+        "metadata": _metadata(freeze),
+        "spec": {
+            "failurePolicy": "Ignore",  # a rule the server cannot evaluate must not hold up anybody
+            "matchConstraints": {"resourceRules": [*_rules(freeze), _probe_rule(freeze)]},
+            "matchConditions": [{"name": "not-allowed", "expression": _for_everybody_but(freeze.allow_users)}],
+            "validations": [{"expression": _expression(freeze), "message": _message(freeze), "reason": "Forbidden"}],
+        },
+    }
+
+
+def binding_of(freeze: Freeze) -> dict[str, Any]:
+    spec: dict[str, Any] = {"policyName": freeze.name, "validationActions": ["Deny"]}
+    if freeze.namespaces:
+        key = "kubernetes.io/metadata.name"
+        among = {"key": key, "operator": "In", "values": list(freeze.namespaces)}
+        spec["matchResources"] = {"namespaceSelector": {"matchExpressions": [among]}}
+    return {"metadata": _metadata(freeze), "spec": spec}
+
+
+def _metadata(freeze: Freeze) -> dict[str, Any]:
+    return {"name": freeze.name, "labels": {LABEL: "true"}, "annotations": {ENDS: freeze.end}}
+
+
+def _rules(freeze: Freeze) -> list[dict[str, Any]]:
+    wanted = [(resource, "CREATE") for resource in freeze.no_creation_of]
+    if freeze.no_finalizers:
+        wanted += [(resource, verb) for resource in freeze.finalizers_on for verb in ("CREATE", "UPDATE")]
+    operations: dict[tuple[str, str], set[str]] = {}
+    for resource, verb in wanted:
+        operations.setdefault((resource.group, resource.plural), set()).add(verb)
+    return [
+        {"apiGroups": [group], "apiVersions": ["*"], "resources": [plural], "operations": sorted(verbs)}
+        for (group, plural), verbs in sorted(operations.items())
+    ]
+
+
+def _expression(freeze: Freeze) -> str:
+    """CEL: true lets pass. Three ways to pass: it is over, it is not about this, or it is no probe of ours."""
+    forbidden = [f"({_is_probe(freeze)})"]
+    if freeze.no_creation_of:
+        kinds = json.dumps(sorted({f"{resource.group}/{resource.kind}" for resource in freeze.no_creation_of}))
+        forbidden.append(
+            f"(request.operation == 'CREATE' && (request.kind.group + '/' + request.kind.kind) in {kinds})"
+        )
+    if freeze.no_finalizers:
+        forbidden.append(f"({_adds_a_finalizer(freeze.no_finalizers)})")
+    return f"({_is_over(freeze.end)}) || !({' || '.join(forbidden)})"
+
+
+def _is_over(end: str) -> str:
+    """No clock in CEL, but the server has just written the time: of creation, or into the newest managed fields."""
+    end_time = f"timestamp('{end}')"
+    created = f"request.operation == 'CREATE' && timestamp(object.metadata.creationTimestamp) > {end_time}"
+    entry_time = f"has(entry.time) && timestamp(entry.time) > {end_time}"
+    touched = f"has(object.metadata.managedFields) && object.metadata.managedFields.exists(entry, {entry_time})"
+    return f"({created}) || ({touched})"
+
+
+def _adds_a_finalizer(names: tuple[str, ...]) -> str:
+    exact = json.dumps([name for name in names if not name.endswith("*")])
+    fits = " || ".join([f"f in {exact}", *(f"f.startsWith({json.dumps(n[:-1])})" for n in names if n.endswith("*"))])
+    before = "oldObject != null && has(oldObject.metadata.finalizers) && f in oldObject.metadata.finalizers"
+    added = f"object.metadata.finalizers.exists(f, ({fits}) && !({before}))"
+    return f"has(object.metadata.finalizers) && {added}"
+
+
+def _for_everybody_but(users: tuple[str, ...]) -> str:
+    return f"!(request.userInfo.username in {json.dumps(list(users))})"
+
+
+def _message(freeze: Freeze) -> str:
+    return f"frozen by sunset.kube ({freeze.name}) until {freeze.end}"
+
+
+# -- a probe: a ConfigMap that would be refused, tried without keeping it, shows when the policy has taken effect -----
+
+
+def _probe_name(freeze: Freeze) -> str:
+    return f"{freeze.name}-probe"
+
+
+def _probe_rule(freeze: Freeze) -> dict[str, Any]:
+    rule: dict[str, Any] = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}
+    return {**rule, "operations": ["CREATE"], "resourceNames": [_probe_name(freeze)]}
+
+
+def _is_probe(freeze: Freeze) -> str:
+    return f"request.kind.kind == 'ConfigMap' && request.name == '{_probe_name(freeze)}'"
+
+
+def freeze(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
+    """Put it in place and wait until it works. Whether anything had to be written."""
+    changed = False
+    for resource, item in _parts(wanted, cluster):
+        changed = _put(resource, item, cluster, tell) or changed
+    deadline = Deadline(clock, _EFFECTIVE_WITHIN)
+    while not _is_effective(wanted, cluster):
+        if deadline.passed():
+            raise Refused(
+                "the freeze does not work",
+                which=wanted.name,
+                why=f"the API server still allows what it forbids after {_EFFECTIVE_WITHIN:.0f} s",
+                next_step="look at the ValidatingAdmissionPolicy with kubectl describe; or go without freeze",
+            )
+        clock.sleep(_LOOK_AGAIN)
+    return changed
+
+
+def lift(name: str, cluster: Cluster, tell: Tell) -> bool:
+    """Take it away. Whether there was anything."""
+    changed = False
+    for resource in reversed(_kinds(cluster)):
+        record = cluster.read(resource, "", name)
+        if record is not None and LABEL in record.labels:
+            written = cluster.delete(resource, record)
+            tell(Did("lift freeze", ref_to(resource, record), written.effect.value))
+            if written.problem:
+                raise written.problem
+            changed = changed or written.changed
+    return changed
+
+
+def would_lift(name: str, cluster: Cluster) -> bool:
+    """Check mode: is there anything of ours to lift?"""
+    records = [cluster.read(resource, "", name) for resource in _kinds(cluster)]
+    return any(record is not None and LABEL in record.labels for record in records)
+
+
+def expired(cluster: Cluster) -> list[str]:
+    """Names of freezes whose time is over: without effect, but still there."""
+    now = datetime.datetime.fromtimestamp(cluster.server_time(), tz=datetime.timezone.utc)
+    today = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    policies = cluster.list(_kinds(cluster)[0], None, f"{LABEL}=true").records
+    return [record.name for record in policies if "" < record.annotations.get(ENDS, "") < today]
+
+
+def try_freeze(wanted: Freeze, cluster: Cluster) -> list[ObjectRef]:
+    """Check mode: let the server try both parts. Those that would be new or different."""
+    different = []
+    for resource, item in _parts(wanted, cluster):
+        known = cluster.read_whole(resource, "", wanted.name)
+        if known is None:
+            written = cluster.create(resource, "", item, dry_run=True)
+            _raise_unless_done(written)
+        elif _is_same(known, item):
+            continue
+        different.append(ObjectRef(resource.api_version, resource.kind, "", wanted.name))
+    return different
+
+
+def _put(resource: Resource, item: Mapping[str, Any], cluster: Cluster, tell: Tell) -> bool:
+    name = item["metadata"]["name"]
+    written = cluster.create(resource, "", item)
+    if written.effect.value == "already" and written.record:
+        if LABEL not in written.record.labels:
+            raise Refused(
+                "cannot freeze",
+                which=f"{resource.kind} {name}",
+                why="there is one of this name that is not ours",
+                next_step="choose another name",
+            )
+        if _is_same(cluster.read_whole(resource, "", name) or {}, item):
+            return False
+        written = cluster.merge_patch(resource, written.record, item)
+    _raise_unless_done(written)
+    record: Record | None = written.record
+    tell(Did("freeze", ref_to(resource, record) if record else ObjectRef("", "", "", name), written.effect.value))
+    return True
+
+
+def _is_same(known: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    """Is everything we would write already there? The server adds defaults, which do not count."""
+    return _covers(known.get("spec"), item["spec"]) and _covers(
+        (known.get("metadata") or {}).get("annotations"), item["metadata"]["annotations"]
+    )
+
+
+def _covers(known: Any, wanted: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        return isinstance(known, Mapping) and all(_covers(known.get(key), value) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        same_length = isinstance(known, list) and len(known) == len(wanted)
+        return same_length and all(_covers(one, other) for one, other in zip(known, wanted, strict=True))
+    return bool(known == wanted)
+
+
+def _raise_unless_done(written: Written) -> None:
+    if written.problem:
+        raise written.problem
+
+
+def _parts(wanted: Freeze, cluster: Cluster) -> list[tuple[Resource, dict[str, Any]]]:
+    policies, bindings = _kinds(cluster)
+    return [(policies, policy_of(wanted)), (bindings, binding_of(wanted))]
+
+
+def _kinds(cluster: Cluster) -> list[Resource]:
+    found = []
+    for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"):
+        resource = cluster.find_kind(GROUP, kind).resource
+        if resource is None or resource.version != "v1":
+            raise CannotLook(
+                "this cluster cannot freeze anything",
+                why=f"it does not serve {kind} in {GROUP}/v1, which is there from Kubernetes 1.30 on",
+                next_step="leave freeze out, and stop the controllers instead (quiesce: scale)",
+            )
+        found.append(resource)
+    return found
+
+
+def _is_effective(wanted: Freeze, cluster: Cluster) -> bool:
+    namespace = wanted.namespaces[0] if wanted.namespaces else "default"
+    probe = {"metadata": {"name": _probe_name(wanted)}}
+    config_maps = Resource("", "v1", "ConfigMap", "configmaps", namespaced=True)
+    written = cluster.create(config_maps, namespace, probe, dry_run=True)
+    problem: Problem | None = written.problem
+    return problem is not None and wanted.name in problem.why

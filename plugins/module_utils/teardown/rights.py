@@ -1,0 +1,37 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""May we do all of it? Every verb on every kind, asked before the first write.
+
+Room: teardown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..objects import Resource
+from .plan import Plan, Step
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+
+def require_rights(plan: Plan, cluster: Cluster, *, patch_first: bool = False, context: str | None = None) -> None:
+    """`patch_first`: objects are patched before they are deleted. A step with `force` patches those that stay."""
+    needed: dict[tuple[str, Resource], set[str]] = {}
+    for step in (step for step in plan.steps if step.rule.context == context):
+        for verb, resource, namespace in _of_step(step, patch_first or bool(step.rule.before_delete)):
+            needed.setdefault((verb, resource), set()).add(namespace)
+    cluster.for_each(needed.items(), lambda item: cluster.require(item[0][0], item[0][1], sorted(item[1])))
+
+
+def _of_step(step: Step, patch_first: bool) -> Iterable[tuple[str, Resource, str]]:
+    for entry in step.going:
+        yield "delete", entry.member.resource, entry.member.record.namespace
+        if (patch_first or step.rule.force) and not entry.member.dependant:
+            yield "patch", entry.member.resource, entry.member.record.namespace
+    for release in step.releases:
+        yield "patch", release.resource, release.record.namespace

@@ -1,0 +1,330 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: drain
+short_description: Free everything an operator holds, before it is uninstalled
+version_added: 0.1.0
+description:
+  - Operators put finalizers on objects, their own and other people's. Uninstall one without draining it, and these
+    objects hang in Terminating for ever. This module takes the operator's finalizers off everything that belongs to one
+    installation, kind by kind, in the order the product needs; it works while the operator runs and when it is gone.
+  - Objects of users, such as Ingresses, Services and routes, lose the finalizer and stay. The operator's own objects
+    are released too (O(policy=Retain)), or deleted so that the running operator cleans up behind them
+    (O(policy=Delete)).
+  - Only what belongs to this installation is touched - by ingress class, gateway class, parents, namespaces and the
+    controller's labels. What cannot be told is reported, never guessed.
+  - The anchor, the object that stands for the installation, is told first and goes last. Its status is read, never
+    written.
+  - A kind that cannot be listed stops the task before the first change. A time-out fails it, with the names of what
+    holds what.
+extends_documentation_fragment:
+  - sunset.kube.connection
+  - sunset.kube.run
+  - sunset.kube.attributes
+  - sunset.kube.attributes.writes
+options:
+  profile:
+    description:
+      - What we know of the product. One of V(argo-cd), V(cert-manager), V(cnpg), V(crossplane), V(flux), V(istio),
+        V(kyverno), V(longhorn), V(ngrok), V(rook), or a hash of your own.
+      - A hash has the keys C(name), C(finalizers), C(user_kinds) and C(operator_kinds) (lists of C(group), C(kind) and
+        maybe C(finalizers) of that kind, in the order they are drained), C(anchor) (C(group), C(kind), and the paths
+        C(policy), C(status), C(condition)), C(classes) (C(ingress_controllers), C(gateway_controllers)), C(labels)
+        (C(controller_name), C(controller_namespace)), C(workloads) (label selectors of its controllers),
+        C(external_ids) (kind to paths) and C(notes).
+      - V(auto) changes nothing. It looks at the finalizers in the cluster and returns drafts of such hashes.
+    type: raw
+    required: true
+  policy:
+    description:
+      - V(Retain) takes the finalizers off and deletes nothing. What exists outside the cluster stays, and is listed.
+      - V(Delete) deletes the operator's own objects and waits until the running operator has cleaned up behind each.
+      - Without it, what the anchor says, else V(Retain). When the running operator would follow another policy, the
+        anchor's is set to this one first.
+    type: str
+    choices: [Retain, Delete]
+  anchor:
+    description:
+      - The object that stands for the installation. Found by itself when there is one; to be named when there are more.
+    type: dict
+    suboptions:
+      api_version:
+        description: Group and version, only with an anchor kind of your own.
+        type: str
+      kind:
+        description: Kind, only with an anchor kind of your own.
+        type: str
+      name:
+        description: Its name.
+        type: str
+      namespace:
+        description: Its namespace.
+        type: str
+  remove_anchor:
+    description:
+      - Delete the anchor. A running operator drains by itself when it sees that.
+    type: bool
+    default: true
+  instance:
+    description:
+      - What belongs to the installation, where there are several. Needed when a second anchor is alive.
+    type: dict
+    suboptions:
+      namespaces:
+        description: Only objects in these namespaces.
+        type: list
+        elements: str
+      ingress_classes:
+        description: Names of its IngressClasses, also of those that are gone already.
+        type: list
+        elements: str
+      ingress_controllers:
+        description: Its C(spec.controller) in IngressClasses, instead of the profile's.
+        type: list
+        elements: str
+      gateway_controllers:
+        description: Its C(spec.controllerName) in GatewayClasses, instead of the profile's.
+        type: list
+        elements: str
+      controller_name:
+        description: The controller's name, as its labels have it.
+        type: str
+      controller_namespace:
+        description: Where its controllers run. The anchor's namespace, if there is one.
+        type: str
+  quiesce:
+    description:
+      - V(scale) scales the operator's workloads to 0 first, and back again if the drain fails. V(none) never does.
+      - V(auto) does it only where a running operator would put the finalizers back - with O(policy=Retain), when there
+        is no anchor to tell it.
+    type: str
+    choices: [auto, none, scale]
+    default: auto
+  settle:
+    description:
+      - Seconds in which no finalizer may come back, watched, before the drain counts as done. What comes back is
+        released again; after a few rounds the task fails and names who puts them back.
+    type: int
+    default: 3
+  freeze:
+    description:
+      - Forbid adding these finalizers and creating the operator's kinds while the task runs, with an admission policy
+        that is removed at the end and expires by itself. See M(sunset.kube.freeze).
+    type: bool
+    default: false
+  user_authored:
+    description:
+      - With O(policy=Delete), objects of the operator's kinds that a person wrote, without any label of the controller.
+      - V(report) releases and lists them, V(drain) deletes them like the others.
+    type: str
+    choices: [report, drain]
+    default: report
+  only_with_finalizer:
+    description:
+      - With O(policy=Delete), leave objects of the operator's kinds alone that do not carry its finalizer.
+    type: bool
+    default: true
+  force:
+    description:
+      - Consent to strip the finalizers of objects that stay although they are being deleted. What exists outside the
+        cluster may then be left behind; the result lists it.
+    type: bool
+    default: false
+  force_after:
+    description:
+      - Seconds after the deletion of an object before O(force) strips its finalizers.
+    type: int
+    default: 30
+  force_deny:
+    description:
+      - Finalizers that O(force) never strips, by name or glob.
+    type: list
+    elements: str
+notes:
+  - The rights to list the profile's kinds everywhere (or in O(instance.namespaces)) and to patch or delete them are
+    needed; they are asked for before the first change.
+  - The anchor is not counted in RV(progress).
+seealso:
+  - module: sunset.kube.finalizer
+  - module: sunset.kube.ranked_delete
+  - module: sunset.kube.freeze
+author:
+  - sunset.kube contributors (@sunset-kube)
+"""
+
+EXAMPLES = r"""
+- name: What would draining the ngrok operator do?
+  sunset.kube.drain:
+    profile: ngrok
+  check_mode: true
+  register: plan
+
+- name: Drain it, exactly as planned; endpoints and domains in the ngrok account stay
+  sunset.kube.drain:
+    profile: ngrok
+    policy: Retain
+    plan_hash: "{{ plan.plan_hash }}"
+    evidence_dir: ./evidence
+
+- name: Drain it and let the running operator delete everything it made outside the cluster
+  sunset.kube.drain:
+    profile: ngrok
+    policy: Delete
+
+- name: One of two installations
+  sunset.kube.drain:
+    profile: ngrok
+    anchor:
+      name: ngrok-a
+      namespace: ngrok-a
+    instance:
+      namespaces: [team-a]
+      ingress_classes: [ngrok-a]
+
+- name: A product of our own
+  sunset.kube.drain:
+    profile:
+      name: shop
+      finalizers: [shop.example.com/cleanup]
+      user_kinds:
+        - {group: networking.k8s.io, kind: Ingress}
+      operator_kinds:
+        - {group: shop.example.com, kind: Basket}
+        - {group: shop.example.com, kind: Store}
+      workloads: [app.kubernetes.io/name=shop-operator]
+
+- name: Draft a profile from what is in the cluster
+  sunset.kube.drain:
+    profile: auto
+  register: found
+"""
+
+RETURN = r"""
+drain_status:
+  description:
+    - V(completed), V(failed), or V(pending) in check mode.
+  returned: always
+  type: str
+  sample: completed
+progress:
+  description: Objects that are free or gone, of all that had to be.
+  returned: when a plan was made
+  type: str
+  sample: 7/7
+policy:
+  description: The policy that was followed.
+  returned: when a plan was made
+  type: str
+  sample: Retain
+anchor:
+  description: The anchor, its own policy, and how far the operator's own drain was, whichever form of status it writes.
+  returned: when a plan was made
+  type: dict
+controller:
+  description: Who looks after the finalizers, and whether it is V(alive), V(gone) or V(unknown), with the reason.
+  returned: when a plan was made
+  type: dict
+errors:
+  description: What went wrong, object by object, at most 20 texts. RV(survivors) has more.
+  returned: when a plan was made
+  type: list
+  elements: str
+kinds:
+  description:
+    - Every kind of the profile, with its C(role) (V(user) or V(operator)), its C(state) (V(served), V(not installed),
+      V(not served), V(terminating), V(group unavailable), V(forbidden)) and its counts.
+  returned: when a plan was made
+  type: list
+  elements: dict
+retained:
+  description:
+    - Objects that stay, or whose part outside the cluster stays, with the reason and the ids known of that part.
+  returned: when a plan was made
+  type: list
+  elements: dict
+stopped:
+  description: Workloads that were scaled to 0 and stay so, with the replicas they had.
+  returned: when a plan was made
+  type: list
+  elements: dict
+came_back:
+  description: How often a finalizer had to be taken off again.
+  returned: when a plan was made
+  type: int
+forecast_seconds:
+  description: How long it should take when every controller is prompt.
+  returned: when a plan was made
+  type: int
+draft_profiles:
+  description: Drafts, one for each domain of finalizers found.
+  returned: with O(profile=auto)
+  type: list
+  elements: dict
+unreadable:
+  description: Kinds that could not be looked at for the drafts.
+  returned: with O(profile=auto)
+  type: list
+  elements: str
+plan_hash:
+  description: Hash of the plan, for O(plan_hash).
+  returned: when a plan was made
+  type: str
+plan:
+  description: The steps with their objects.
+  returned: in check mode
+  type: list
+  elements: dict
+steps:
+  description: The steps and what came of them.
+  returned: when a plan was made
+  type: list
+  elements: dict
+counts:
+  description: Objects by verdict and outcome.
+  returned: when a plan was made
+  type: dict
+kept:
+  description: What carries the finalizer and is not touched, with the verdict and the reason.
+  returned: when a plan was made
+  type: list
+  elements: dict
+unmatched:
+  description: Objects of which it could not be told whose they are.
+  returned: when a plan was made
+  type: list
+  elements: dict
+survivors:
+  description: What should be free or gone and is not, with everything known about why.
+  returned: when a plan was made
+  type: list
+  elements: dict
+truncated:
+  description: Lists that were cut to 200 entries, with their full length. The files of O(evidence_dir) are complete.
+  returned: always
+  type: dict
+requests:
+  description: How many requests were sent, by verb.
+  returned: always
+  type: dict
+evidence:
+  description: Where the files of this run are.
+  returned: with O(evidence_dir)
+  type: str
+"""
+
+from ansible_collections.sunset.kube.plugins.module_utils.front import run_module
+from ansible_collections.sunset.kube.plugins.module_utils.jobs.drain import JOB
+
+
+def main() -> None:
+    run_module(JOB)
+
+
+if __name__ == "__main__":
+    main()
