@@ -662,6 +662,27 @@ def test_a_landscaper_deploy_item_names_its_objects_and_their_policies(
     assert kept(result)["kept"] == ("keep", "Landscaper policy keep")
 
 
+def test_a_landscaper_deploy_item_prepares_its_objects_as_it_recorded(
+    remove: Remover, stage: Stage, foreign_kinds: None
+) -> None:
+    """Seen on an object that a finalizer holds: the annotation and the patch came before the delete."""
+    here = stage.namespace
+    (held,) = stage.put(config_map("held", here, CLEANUP))
+    managed = [
+        {
+            "resource": {**manifest(held), **held["metadata"]},
+            "annotateBeforeDelete": {"example.com/farewell": "yes"},
+            "patchBeforeDelete": {"data": {"deletion": "confirmed"}},
+        }
+    ]
+    item = body(f"{LANDSCAPER}/v1", "DeployItem", "shop", here)
+    with_status(stage, item, {"providerStatus": {"managedResources": managed}})
+    failed(remove({"landscaper": {"deploy_item": "shop", "namespace": here}}, timeout=2))
+    now = stage.look(held)
+    assert now["metadata"]["deletionTimestamp"]
+    assert (now["metadata"]["annotations"], now["data"]) == ({"example.com/farewell": "yes"}, {"deletion": "confirmed"})
+
+
 def test_a_landscaper_object_with_policy_fallback_goes_only_while_it_is_labelled_as_ours(
     remove: Remover, stage: Stage, foreign_kinds: None
 ) -> None:

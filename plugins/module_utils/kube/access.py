@@ -27,6 +27,7 @@ class Right:
     resource: Resource
     namespace: str = ""
     name: str = ""
+    subresource: str = ""
 
     def __str__(self) -> str:
         where = (
@@ -36,7 +37,8 @@ class Right:
             if self.resource.namespaced
             else ""
         )
-        return f"{self.verb} {self.resource.qualified}{where}"
+        part = f"/{self.subresource}" if self.subresource else ""
+        return f"{self.verb} {self.resource.qualified}{part}{where}"
 
 
 def is_allowed(transport: Transport, right: Right) -> bool:
@@ -52,6 +54,7 @@ def is_allowed(transport: Transport, right: Right) -> bool:
                 "resource": right.resource.plural,
                 "namespace": right.namespace,
                 "name": right.name,
+                **({"subresource": right.subresource} if right.subresource else {}),
             }
         },
     }

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -141,6 +142,11 @@ class Cluster:
     ) -> writes.Written:
         return writes.remove_finalizers(self._transport, resource, record, names, dry_run=dry_run)
 
+    def json_patch(
+        self, resource: Resource, record: Record, operations: Sequence[dict[str, Any]], *, dry_run: bool = False
+    ) -> writes.Written:
+        return writes.json_patch(self._transport, resource, record, operations, dry_run=dry_run)
+
     def merge_patch(
         self, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False
     ) -> writes.Written:
@@ -154,14 +160,15 @@ class Cluster:
     def finalize_namespace(self, record: Record) -> writes.Written:
         return writes.finalize_namespace(self._transport, NAMESPACES, record)
 
-    def require(self, verb: str, resource: Resource, namespaces: Iterable[str] = ()) -> None:
+    def require(self, verb: str, resource: Resource, namespaces: Iterable[str] = (), *, subresource: str = "") -> None:
         """Refuse now, before the first write, if this is not allowed everywhere, or in each of these namespaces."""
-        if access.is_allowed(self._transport, access.Right(verb, resource)):
+        everywhere = access.Right(verb, resource, subresource=subresource)
+        if access.is_allowed(self._transport, everywhere):
             return
-        rights = [access.Right(verb, resource, namespace) for namespace in namespaces if namespace]
+        rights = [dataclasses.replace(everywhere, namespace=namespace) for namespace in namespaces if namespace]
         missing = [right for right in rights if not access.is_allowed(self._transport, right)]
         if missing or not rights:
-            named = ", ".join(map(str, missing[:5] or [access.Right(verb, resource)]))
+            named = ", ".join(map(str, missing[:5] or [everywhere]))
             raise Refused(
                 "not allowed",
                 which=f"to {named}" + (f" and {len(missing) - 5} more" if len(missing) > 5 else ""),

@@ -160,7 +160,13 @@ def delete_ranked(
         refuse(foreign)
         check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash)
         for context, site in sites.items():
-            require_rights(outcome.plan, site.cluster, patch_first=bool(options.run.before_delete), context=context)
+            require_rights(
+                outcome.plan,
+                site.cluster,
+                patch_first=bool(options.run.before_delete),
+                finalize=options.run.finalize_namespaces,
+                context=context,
+            )
     except Refused as refusal:
         outcome.failure = refusal  # with the plan, so that one can see what was refused
     else:

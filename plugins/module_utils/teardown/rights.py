@@ -19,19 +19,28 @@ if TYPE_CHECKING:
     from ..kube.cluster import Cluster
 
 
-def require_rights(plan: Plan, cluster: Cluster, *, patch_first: bool = False, context: str | None = None) -> None:
-    """`patch_first`: objects are patched before they are deleted. A step with `force` patches those that stay."""
+def require_rights(
+    plan: Plan, cluster: Cluster, *, patch_first: bool = False, finalize: bool = False, context: str | None = None
+) -> None:
+    """`patch_first`: objects are patched before they are deleted. A step with `force` patches those that stay.
+
+    `finalize`: Namespaces that are empty and stay lose their last hold.
+    """
     needed: dict[tuple[str, Resource], set[str]] = {}
     for step in (step for step in plan.steps if step.rule.context == context):
         for verb, resource, namespace in _of_step(step, patch_first or bool(step.rule.before_delete)):
             needed.setdefault((verb, resource), set()).add(namespace)
+    namespaces = [resource for verb, resource in needed if verb == "delete" and resource.qualified == "namespaces"]
+    for resource in namespaces if finalize else ():
+        cluster.require("update", resource, subresource="finalize")
     cluster.for_each(needed.items(), lambda item: cluster.require(item[0][0], item[0][1], sorted(item[1])))
 
 
 def _of_step(step: Step, patch_first: bool) -> Iterable[tuple[str, Resource, str]]:
     for entry in step.going:
         yield "delete", entry.member.resource, entry.member.record.namespace
-        if (patch_first or step.rule.force) and not entry.member.dependant:
+        patches = patch_first or step.rule.force or bool(entry.member.before_delete)
+        if patches and not entry.member.dependant:
             yield "patch", entry.member.resource, entry.member.record.namespace
     for release in step.releases:
         yield "patch", release.resource, release.record.namespace

@@ -234,7 +234,7 @@ class _Runner:
         wish = {**self.options.before_delete, **outcome.step.rule.before_delete}
 
         def patch_one(entry: Entry) -> None:
-            patch = patch_before_delete(entry.member, wish)
+            patch = patch_before_delete(entry.member, {**entry.member.before_delete, **wish})
             leaver = self.leavers[entry.member.record.uid]
             if self._verdict_now(outcome, entry, leaver).fate not in GOING:
                 return
@@ -249,8 +249,8 @@ class _Runner:
                 outcome.prepared += 1
                 outcome.changes += 1
 
-        if wish:
-            self.cluster.for_each(outcome.step.going, patch_one)
+        wanted = [entry for entry in outcome.step.going if wish or entry.member.before_delete]
+        self.cluster.for_each(wanted, patch_one)
 
     def _remove(self, outcome: StepOutcome, wave: Sequence[Entry], deadline: Deadline) -> bool:
         """Delete a wave and wait. Whether the next one may begin."""

@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.ranked_delete import ARGUMENTS
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError, error_from
-from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import Catalogue, GroupVersion
+from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import Catalogue, Finding, GroupVersion
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing, Scope
 from ansible_collections.sunset.kube.plugins.module_utils.kube.naming import is_installed, must_resolve
 from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect, Written
@@ -170,6 +170,8 @@ class FakeCluster:
         self.forbidden: set[tuple[str, str]] = set()
         self.refusals: dict[str, ApiError] = {}  # "Kind ns/name" → the answer to every write
         self.unseen: dict[str, Problem] = {}  # plural → the answer to every list
+        self.blind: list[GroupVersion] = []  # groups that discovery cannot see
+        self.cleaning = False
         self._followers: list[tuple[list[Scope], Any]] = []
         self._version = 100
 
@@ -214,7 +216,11 @@ class FakeCluster:
         groups: dict[tuple[str, str], list[Resource]] = {}
         for resource in self.served:
             groups.setdefault((resource.group, resource.version), []).append(resource)
-        return Catalogue([GroupVersion(group, version, tuple(found)) for (group, version), found in groups.items()])
+        seen = [GroupVersion(group, version, tuple(found)) for (group, version), found in groups.items()]
+        return Catalogue([*seen, *self.blind])
+
+    def find_kind(self, group: str, kind: str) -> Finding:
+        return self.catalogue.find(group, lambda resource: resource.kind == kind)
 
     def resolve(
         self, name: str, api_version: str | None = None, *, by_hand: bool = True
@@ -294,10 +300,13 @@ class FakeCluster:
     def remove_finalizers(
         self, resource: Resource, record: Record, names: Sequence[str], *, dry_run: bool = False
     ) -> Written:
-        thing, refused = self._begin("strip", resource, record, ", ".join(names))
+        how = [*names, *(["dry run"] if dry_run else [])]
+        thing, refused = self._begin("strip", resource, record, ", ".join(how))
         if refused:
             return refused
         meta = thing["metadata"]
+        if dry_run:
+            return Written(Effect.DONE, record_of(copy.deepcopy(meta)))
         meta["finalizers"] = [name for name in meta.get("finalizers") or () if name not in names]
         if meta.get("deletionTimestamp") and not meta["finalizers"]:
             self.remove(resource, record.name, record.namespace)
@@ -308,13 +317,37 @@ class FakeCluster:
     def merge_patch(
         self, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False
     ) -> Written:
-        thing, refused = self._begin("patch", resource, record)
+        thing, refused = self._begin("patch", resource, record, "dry run" if dry_run else "")
         if refused:
             return refused
         self.bodies.append(dict(patch))
-        thing["metadata"].setdefault("annotations", {}).update((patch.get("metadata") or {}).get("annotations") or {})
-        self._store(resource, thing)
+        if not dry_run:
+            _merge(thing, patch)
+            self._store(resource, thing)
         return Written(Effect.DONE, record_of(copy.deepcopy(thing["metadata"])))
+
+    def create(self, resource: Resource, namespace: str, item: Mapping[str, Any], *, dry_run: bool = False) -> Written:
+        meta = _metadata(resource, item["metadata"]["name"], namespace, **item["metadata"])
+        thing = {**copy.deepcopy(dict(item)), "apiVersion": resource.api_version, "kind": resource.kind}
+        thing["metadata"] = meta
+        which = _ref(thing)
+        self.log.append(f"create {which}" + (" (dry run)" if dry_run else ""))
+        if which in self.refusals:
+            return Written(Effect.REFUSED, problem=self.refusals[which])
+        there = self.objects.get(_key(resource, namespace, meta["name"]))
+        if there is not None:
+            return Written(Effect.ALREADY, record_of(copy.deepcopy(there["metadata"])))
+        if not dry_run:
+            self._store(resource, thing)
+        return Written(Effect.DONE, record_of(copy.deepcopy(meta)))
+
+    @contextlib.contextmanager
+    def cleaning_up(self) -> Iterator[None]:
+        self.cleaning = True
+        try:
+            yield
+        finally:
+            self.cleaning = False
 
     def finalize_namespace(self, record: Record) -> Written:
         _thing, refused = self._begin("finalize", NAMESPACES, record)
@@ -323,8 +356,9 @@ class FakeCluster:
         self.remove(NAMESPACES, record.name)
         return Written(Effect.DONE, record)
 
-    def require(self, verb: str, resource: Resource, namespaces: Iterable[str] = ()) -> None:
-        self.asked_rights.append((verb, resource.plural, tuple(namespaces)))
+    def require(self, verb: str, resource: Resource, namespaces: Iterable[str] = (), *, subresource: str = "") -> None:
+        thing = f"{resource.plural}/{subresource}" if subresource else resource.plural
+        self.asked_rights.append((verb, thing, tuple(namespaces)))
         if (verb, resource.plural) in self.forbidden:
             raise Refused("not allowed", which=f"to {verb} {resource.plural}")
 
@@ -381,7 +415,20 @@ class FakeCluster:
 
 def _metadata(resource: Resource, name: str, namespace: str, **more: Any) -> dict[str, Any]:
     place = namespace if resource.namespaced else ""
+    more.pop("name", None)
     return metadata(name, place, **{"uid": f"{resource.kind}-{place}-{name}", **more})
+
+
+def _merge(thing: dict[str, Any], patch: Mapping[str, Any]) -> None:
+    """A JSON merge patch: null takes a key away."""
+    for key, value in patch.items():
+        if value is None:
+            thing.pop(key, None)
+        elif isinstance(value, Mapping):
+            known = thing.setdefault(key, {})
+            _merge(known, value)
+        else:
+            thing[key] = copy.deepcopy(value)
 
 
 def _key(resource: Resource, namespace: str, name: str) -> tuple[str, str, str, str]:

@@ -465,6 +465,12 @@ def test_a_namespace_is_finalized_once_it_is_proven_to_be_empty() -> None:
     assert (outcome.failure, outcome.seconds) == (None, 30.0)
 
 
+def test_the_right_to_finalize_is_asked_for_beforehand() -> None:
+    cluster = stuck_namespace()
+    finalize(cluster)
+    assert ("update", "namespaces/finalize", ()) in cluster.asked_rights
+
+
 NOT_FINALIZED: dict[str, tuple[Callable[[FakeCluster], Any], dict[str, Any]]] = {
     "without the task's consent": (lambda cluster: None, {"finalize_namespaces": False}),
     "while something is in it, even an Event": (

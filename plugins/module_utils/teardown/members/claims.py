@@ -31,6 +31,8 @@ class Claim:
     # Set by sources that decide over an object themselves, such as a Landscaper policy: the reason to keep it.
     keep: str = ""
     named: bool = False  # by the task itself, one by one
+    # What the source wants done before the delete, as the task's `before_delete` would say it.
+    before_delete: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def api_version(self) -> str | None:

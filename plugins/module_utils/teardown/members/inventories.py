@@ -9,6 +9,7 @@ Room: teardown. Each function reads one record and returns what it names.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...objects import Record, Resource
@@ -157,9 +158,16 @@ def landscaper_membership(deploy_item: str, namespace: str, cluster: Cluster) ->
                 source,
                 marked=policy == "fallback",
                 keep=f"Landscaper policy {policy}" if policy in _LANDSCAPER_KEEP else "",
+                before_delete=_recorded_preparations(entry),
             )
         )
     return membership
+
+
+def _recorded_preparations(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What the DeployItem wants done to this object before it is deleted."""
+    recorded = {"annotate": entry.get("annotateBeforeDelete"), "patch": entry.get("patchBeforeDelete")}
+    return {key: value for key, value in recorded.items() if isinstance(value, Mapping) and value}
 
 
 def _labelled_by_deploy_item(deploy_item: str) -> Any:

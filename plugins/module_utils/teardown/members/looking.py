@@ -12,8 +12,9 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...objects import ObjectRef, Record, Resource, ref_to
 from ..events import Looked, Tell
@@ -48,6 +49,7 @@ class Member:
     keep: str = ""
     named: bool = False  # by the task itself, one by one
     dependant: bool = False  # found because another member owns it
+    before_delete: Mapping[str, Any] = field(default_factory=dict)  # as its source wants it
 
     @property
     def ref(self) -> ObjectRef:
@@ -187,7 +189,9 @@ class Looker:
 
 
 def _member(resource: Resource, record: Record, claim: Claim) -> Member:
-    return Member(resource, record, claim.source, claim.marked, claim.keep, claim.named)
+    return Member(
+        resource, record, claim.source, claim.marked, claim.keep, claim.named, before_delete=claim.before_delete
+    )
 
 
 def _placed(claim: Claim, resource: Resource, default_namespace: str) -> Claim:

@@ -246,6 +246,13 @@ def test_a_deploy_items_managed_resources_are_its_members() -> None:
     assert claims(found) == ["core ConfigMap shop/a", "core ConfigMap shop/b"]
 
 
+def test_what_a_deploy_item_wants_done_before_a_delete_is_kept() -> None:
+    recorded = {"annotateBeforeDelete": {"a": "b"}, "patchBeforeDelete": {"spec": {"x": 1}}}
+    found = deploy_item({"providerStatus": {"managedResources": [managed("a", **recorded), managed("b")]}})
+    wishes = [claim.before_delete for claim in found.claims]
+    assert wishes == [{"annotate": {"a": "b"}, "patch": {"spec": {"x": 1}}}, {}]
+
+
 POLICIES = {
     "manage": "",
     "fallback": "",
