@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 # By name, not as `pytest_plugins`: that is refused here when somebody runs all of tests/ at once.
+from integration.fleets import detach, hub_kinds, living_hub
 from integration.products import drainer, ngrok_kinds
 from integration.stage import dead_group, kinds, narrow_plane, stage
 from lab.fixtures import as_user, audit, faults, namespace, plane, pytest_configure
@@ -14,9 +15,12 @@ __all__ = [
     "as_user",
     "audit",
     "dead_group",
+    "detach",
     "drainer",
     "faults",
+    "hub_kinds",
     "kinds",
+    "living_hub",
     "namespace",
     "narrow_plane",
     "ngrok_kinds",

@@ -55,6 +55,8 @@ TOOLS = {
         Tool("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager", 90, _KUBERNETES),
         Tool("helm", "helm", "helm.sh/helm/v3/cmd/helm", 150),
         Tool("kapp", "kapp", "carvel.dev/kapp/cmd/kapp", 90),
+        Tool("ocm-registration", "ocm", "open-cluster-management.io/ocm/cmd/registration", 150),
+        Tool("ocm-work", "ocm", "open-cluster-management.io/ocm/cmd/work", 60),
         Tool("limit", "../../benchmarks/limit", "sunset.dev/benchmarks/limit", 60),
     )
 }

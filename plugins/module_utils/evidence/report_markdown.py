@@ -27,15 +27,18 @@ def _lines(result: Mapping[str, Any], job: str, cluster: str, when: str) -> Iter
     yield f"- cluster: {cluster}"
     if result.get("source"):
         yield f"- what: {result['source']}"
+    if result.get("drain_status"):
+        yield f"- drain: {result['drain_status']}, {result.get('progress')}, policy {result.get('policy')}"
     yield f"- plan: `{result.get('plan_hash', '')}`"
     if result.get("msg"):
         yield f"- message: {_cell(result['msg'])}"
     yield from _table(
         "Steps",
-        ("step", "objects", "deleted", "finalizers stripped", "kept", "seconds"),
+        ("step", "objects", "deleted", "released", "kept", "seconds"),
         (
             [s["name"], s["total"], s["deleted"], s["released"], s["kept"], s["seconds"]]
             for s in result.get("steps", ())
+            if s["total"] or s["kept"]
         ),
     )
     yield from _table(
@@ -49,6 +52,12 @@ def _lines(result: Mapping[str, Any], job: str, cluster: str, when: str) -> Iter
         ("object", "verdict", "reason"),
         ([_name(k["object"]), k["verdict"], k["reason"]] for k in result.get("kept", ())),
         cut.get("kept"),
+    )
+    yield from _table(
+        "Stays, or leaves something outside the cluster",
+        ("object", "why", "outside the cluster"),
+        ([_name(r["object"]), r["reason"], _outside(r)] for r in result.get("retained", ())),
+        cut.get("retained"),
     )
     requests = ", ".join(f"{count} {verb}" for verb, count in (result.get("requests") or {}).items() if count)
     yield ""
@@ -99,6 +108,10 @@ def _held_by(row: Mapping[str, Any]) -> str:
     return "; ".join(
         ", ".join(str(b[key]) for key in ("finalizer", "text", "reason") if b.get(key)) for b in row["blocked_by"]
     )
+
+
+def _outside(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{path}: {value}" for path, value in row["external"].items())
 
 
 def _advice(row: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ class Workers:
         self._parallel = max(1, min(parallel, MOST))
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
+        self._hiring = threading.Lock()  # several may ask for work to be done at the same time
 
     def for_each(self, items: Iterable[Item], work: Callable[[Item], None]) -> None:
         """Do `work` for every item and return when all is done. The first exception stops the rest and is raised."""
@@ -44,10 +45,11 @@ class Workers:
         self._threads.clear()
 
     def _start(self, wanted: int) -> None:
-        while len(self._threads) < wanted:
-            thread = threading.Thread(target=self._serve, name=f"worker {len(self._threads)}", daemon=True)
-            thread.start()
-            self._threads.append(thread)
+        with self._hiring:
+            while len(self._threads) < wanted:
+                thread = threading.Thread(target=self._serve, name=f"worker {len(self._threads)}", daemon=True)
+                thread.start()
+                self._threads.append(thread)
 
     def _serve(self) -> None:
         while (task := self._tasks.get()) is not None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline
 from ..objects import ObjectRef, Record, Resource, ref_to
-from ..problems import CannotLook, Problem, Refused
+from ..problems import CannotLook, Refused
 from .events import Did, Tell
 
 if TYPE_CHECKING:
@@ -267,5 +267,6 @@ def _is_effective(wanted: Freeze, cluster: Cluster) -> bool:
     probe = {"metadata": {"name": _probe_name(wanted)}}
     config_maps = Resource("", "v1", "ConfigMap", "configmaps", namespaced=True)
     written = cluster.create(config_maps, namespace, probe, dry_run=True)
-    problem: Problem | None = written.problem
-    return problem is not None and wanted.name in problem.why
+    problem = written.problem
+    # Where there is no such namespace, nothing can be created, and nothing can be tried.
+    return problem is not None and (wanted.name in problem.why or problem.status == 404)

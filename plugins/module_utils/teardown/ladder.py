@@ -31,6 +31,7 @@ class Ladder:
     after: float = 30.0
     deny: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()  # protected finalizers that may be stripped after all, by full name
+    only: tuple[str, ...] = ()  # if given, no others than these, by name or glob
 
     def next_rung(self, record: Record, now: float, *, graceless: bool) -> tuple[Rung, tuple[str, ...]]:
         """The rung to climb now, and the finalizers to strip on it."""
@@ -44,6 +45,8 @@ class Ladder:
 
     def may_strip(self, finalizer: str) -> bool:
         if any(fnmatch.fnmatchcase(finalizer, pattern) for pattern in self.deny):
+            return False
+        if self.only and not any(fnmatch.fnmatchcase(finalizer, pattern) for pattern in self.only):
             return False
         entry = known(finalizer)
         return entry is None or not entry.protected or finalizer in self.allow

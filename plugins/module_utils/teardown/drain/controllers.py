@@ -65,7 +65,7 @@ class Controllers:
 def find_controllers(profile: Profile, namespace: str, managers: Iterable[str], cluster: Cluster) -> Controllers:
     """By the labels of the profile, in the installation's namespace; else by what fits the finalizers' names."""
     try:
-        found = _labelled(profile.workloads, namespace, cluster)
+        found = labelled(profile.workloads, namespace, cluster)
     except Problem as problem:
         return Controllers([], Owner(Life.UNKNOWN, "", f"could not look: {problem.why}"))
     alive = [one for one in found if one.available]
@@ -93,7 +93,7 @@ def _guess(profile: Profile, managers: Iterable[str], cluster: Cluster) -> Owner
     return owners[0]
 
 
-def _labelled(selectors: Sequence[str], namespace: str, cluster: Cluster) -> list[Controller]:
+def labelled(selectors: Sequence[str], namespace: str, cluster: Cluster) -> list[Controller]:
     """By the labels of the workload or of its pods: some products label only these."""
     if not selectors:
         return []

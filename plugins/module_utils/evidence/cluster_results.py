@@ -1,0 +1,91 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The outcome of a fleet's removal as result, plan file and diff.
+
+Room: evidence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..teardown.managed_cluster.fleet import FleetOutcome
+from ..teardown.managed_cluster.lane import LaneOutcome
+from ..teardown.run import StepOutcome
+from .ranked_results import kept_row, plan_rows, step_row, survivor_of, undo_of
+from .results import MOST, bounded
+
+
+def fleet_result(outcome: FleetOutcome, requests: dict[str, Any]) -> dict[str, Any]:
+    steps = [step for lane in outcome.lanes for run in lane.runs for step in run.steps]
+    plan = outcome.plan
+    result: dict[str, Any] = {
+        "changed": bool(plan.going) if outcome.check_mode else outcome.changed,
+        "clusters": [_cluster(lane) for lane in outcome.lanes],
+        "plan_hash": plan.hash,
+        "steps": [step_row(step) for step in steps or [StepOutcome(step) for step in plan.steps]],
+        "counts": {
+            **plan.counts(),
+            "deleted": sum(step.deleted for step in steps),
+            "released": sum(step.released for step in steps),
+            "clusters": len(outcome.lanes),
+            "clusters_gone": sum(lane.phase == "gone" for lane in outcome.lanes),
+        },
+        "kept": [kept_row(entry) for entry in plan.kept],
+        "unmatched": [],
+        "survivors": [survivor_of(one, outcome.server_time) for lane in outcome.lanes for one in lane.blocked],
+        "requests": requests,
+    }
+    if outcome.check_mode:
+        result["plan"] = plan_rows(plan, MOST)
+    return bounded(result)
+
+
+def fleet_plan(outcome: FleetOutcome) -> dict[str, Any]:
+    return {"plan_hash": outcome.plan.hash, "steps": plan_rows(outcome.plan)}
+
+
+def fleet_diff(outcome: FleetOutcome) -> dict[str, str]:
+    lines = [f"{step.rule.name}: {entry.member.ref}\n" for step in outcome.plan.steps for entry in step.going]
+    cut = [*lines[:MOST], f"… and {len(lines) - MOST} more\n"] if len(lines) > MOST else lines
+    return {"before_header": "objects", "after_header": "objects", "before": "".join(cut), "after": ""}
+
+
+def fleet_undo(outcome: FleetOutcome) -> dict[str, Any] | None:
+    return undo_of(outcome.keepsakes)
+
+
+def _cluster(lane: LaneOutcome) -> dict[str, Any]:
+    view = lane.view
+    left = {_plural(lane, place): len(records) for place, records in enumerate(view.kinds) if records}
+    remaining = {} if lane.phase == "gone" else left
+    return {
+        "name": view.name,
+        "phase": lane.phase,
+        "reachable": view.reach.value,
+        "condition": _condition(lane, remaining),
+        "hub_condition": dict(view.hub_condition) if view.hub_condition else None,
+        "remaining": remaining,
+        "waits_for": [str(ref) for ref in view.gate[:MOST]],
+        "namespace": {"kept": bool(lane.namespace_kept), "reason": lane.namespace_kept, "gone": lane.namespace_gone},
+        "may_remain_on_spoke": lane.may_remain[:MOST],
+        "problem": str(lane.failure) if lane.failure else "",
+    }
+
+
+def _plural(lane: LaneOutcome, place: int) -> str:
+    return ("addons", "works")[place] if len(lane.view.kinds) == 2 else f"kind {place + 1}"
+
+
+def _condition(lane: LaneOutcome, remaining: dict[str, int]) -> dict[str, str]:
+    """The condition as it was proposed, computed from what is there; the hub's own stands beside it."""
+    if lane.phase == "gone":
+        status, reason, message = "True", "NoResource", "nothing of the cluster is left on the hub"
+    elif lane.failure and not remaining:
+        status, reason, message = "False", "DeletingError", str(lane.failure)
+    else:
+        counted = ", ".join(f"{count} {kind}" for kind, count in remaining.items()) or "the ManagedCluster"
+        status, reason, message = "False", "ResourceRemaining", f"still there: {counted}"
+    return {"type": "ContentDeleteSuccess", "status": status, "reason": reason, "message": message}

@@ -1,0 +1,218 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Take clusters off their hub, one or fifty: the use case behind `managed_cluster`.
+
+Room: teardown. look → plan → limits and rights → a lane for each cluster, some at a time → evidence. One cluster that
+cannot go does not hold up the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ...clock import Clock, Deadline, StopSign
+from ...problems import Problem, Refused
+from ...profiles import ocm
+from ..drain.controllers import labelled
+from ..events import Planned, Tell, Warned
+from ..freeze import Freeze, freeze, lift, try_freeze
+from ..guards import Facts, judge
+from ..keepsakes import Keepsakes, keep
+from ..limits import check_limits
+from ..members.looking import Member
+from ..plan import Entry, Plan, Step
+from ..rehearsal import rehearse, why_refused
+from ..rights import require_rights
+from ..steps import StepRule
+from .hub import ClusterView, HubKinds, Reach, find_clusters, find_kinds
+from .lane import Lane, LaneOutcome
+from .options import ClusterOptions
+from .works import is_a_hook, next_wave, replica_set_of, strange_priority
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+
+_FREEZE_EXTRA = 60.0
+_ADDONS_ONLY, _EVERYTHING = "sunset-cluster-leaves", "sunset-cluster-gone"
+
+
+@dataclass
+class FleetOutcome:
+    lanes: list[LaneOutcome] = field(default_factory=list)
+    plan: Plan = field(default_factory=Plan)
+    check_mode: bool = False
+    keepsakes: Keepsakes | None = None
+    changed: bool = False
+    warnings: list[str] = field(default_factory=list)
+    failure: Problem | None = None
+    seconds: float = 0.0
+    server_time: float = 0.0
+
+
+def remove_clusters(
+    options: ClusterOptions, cluster: Cluster, clock: Clock, stop: StopSign, tell: Tell
+) -> FleetOutcome:
+    began = clock.now()
+    deadline = Deadline(clock, options.timeout)
+    cluster.limit_to(deadline)
+    outcome = FleetOutcome(check_mode=options.check_mode)
+    kinds = find_kinds(options, cluster)
+    views = find_clusters(options, kinds, cluster)
+    outcome.lanes = [LaneOutcome(view, phase="pending" if view.is_there else "gone") for view in views]
+    outcome.plan = _plan(views, kinds, options)
+    _warn_beforehand(outcome, views, options, tell)
+    tell(Planned(_summary(views, outcome.plan), outcome.plan.hash))
+    try:
+        check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash)
+        require_rights(outcome.plan, cluster, patch_first=options.spoke_content == "orphan")
+        _act(options, outcome, kinds, cluster, clock, stop, tell, deadline)
+    except Problem as problem:
+        outcome.failure = problem
+    outcome.changed = outcome.changed or any(lane.changed for lane in outcome.lanes)
+    outcome.seconds = clock.now() - began
+    outcome.server_time = cluster.server_time()
+    return outcome
+
+
+def _act(
+    options: ClusterOptions,
+    outcome: FleetOutcome,
+    kinds: HubKinds,
+    cluster: Cluster,
+    clock: Clock,
+    stop: StopSign,
+    tell: Tell,
+    deadline: Deadline,
+) -> None:
+    frozen = list(_freezes(options, outcome.lanes, kinds, cluster)) if options.freeze else []
+    if options.check_mode:
+        for one in frozen:
+            try_freeze(one, cluster)
+        refused = rehearse(outcome.plan, {None: cluster}, "Background", tell)
+        outcome.failure = why_refused(refused, "delete") or _first_unreachable(outcome.lanes, options)
+        return
+    if options.keepsakes:
+        outcome.keepsakes = keep(outcome.plan, {None: cluster})
+    alive = _hub_is_alive(cluster)
+    busy = [lane for lane in outcome.lanes if lane.view.is_there or options.namespace != "keep"]
+
+    def run(lane: LaneOutcome) -> None:
+        Lane(lane.view, kinds, options, cluster, clock, stop, tell, deadline, alive, lane).run()
+
+    with _frozen(frozen, cluster, clock, tell), ThreadPoolExecutor(min(options.concurrency, len(busy) or 1)) as lanes:
+        list(lanes.map(run, busy))
+    failed = [lane for lane in outcome.lanes if lane.failure]
+    if failed:
+        outcome.failure = _as_one(failed, len(outcome.lanes))
+
+
+def _as_one(failed: Sequence[LaneOutcome], total: int) -> Problem:
+    first = failed[0].failure
+    if total == 1 and first is not None:
+        return first
+    names = ", ".join(lane.view.name for lane in failed[:5]) + (" …" if len(failed) > 5 else "")
+    return Refused(
+        f"{len(failed)} of {total} clusters are not gone",
+        which=f"({names})",
+        why=str(first),
+        next_step="see clusters for each; run the task again when the reasons are gone, it goes on from here",
+    )
+
+
+def _first_unreachable(lanes: Sequence[LaneOutcome], options: ClusterOptions) -> Problem | None:
+    """What a run would refuse, said in check mode already."""
+    for lane in lanes:
+        view = lane.view
+        if view.reach is not Reach.REACHABLE and view.held and options.on_unreachable == "fail":
+            return Refused(
+                f"cluster {view.name} cannot clean up",
+                why=f"{view.why_unreachable}, and {len(view.held)} addons and works wait for its agent",
+                next_step="bring it back, or say what to do with on_unreachable",
+            )
+    return None
+
+
+def _hub_is_alive(cluster: Cluster) -> bool:
+    try:
+        return any(one.available for one in labelled(ocm.CONTROLLERS, "", cluster))
+    except Problem:
+        return False  # nobody knows; its finalizers are only touched when all else is gone
+
+
+def _plan(views: Sequence[ClusterView], kinds: HubKinds, options: ClusterOptions) -> Plan:
+    """Everything that is there now, in the order it would go. What others delete is not in it."""
+    plan = Plan()
+    for rank, view in enumerate(views, 1):
+        left = [list(records) for records in view.kinds]
+        while (wave := next_wave(left, kinds.works, view.agents, options.manifestworks)) is not None:
+            resource = kinds.cleanup[wave.kind]
+            gone = {record.uid for record in wave.records}
+            left[wave.kind] = [record for record in left[wave.kind] if record.uid not in gone]
+            if resource is not None and wave.deletes:
+                members = [Member(resource, record, view.name, named=True) for record in wave.records]
+                entries = [Entry(member, judge(member, Facts())) for member in members]
+                plan.steps.append(Step(StepRule(f"{view.name} · {resource.kind} · {wave.name}", rank), [entries]))
+        if view.record is not None and view.resource is not None:
+            member = Member(view.resource, view.record, view.name, named=True)
+            entry = Entry(member, judge(member, Facts(keep_markers=False)))
+            plan.steps.append(Step(StepRule(f"{view.name} · ManagedCluster", rank), [[entry]]))
+    return plan
+
+
+def _summary(views: Sequence[ClusterView], plan: Plan) -> str:
+    there = [view for view in views if view.is_there]
+    what = f"remove {len(there)} clusters with {len(plan.going) - sum(v.record is not None for v in there)} objects"
+    gone = len(views) - len(there)
+    return what + (f"; {gone} are gone already" if gone else "")
+
+
+def _warn_beforehand(outcome: FleetOutcome, views: Sequence[ClusterView], options: ClusterOptions, tell: Tell) -> None:
+    texts = []
+    for view in views:
+        records = [record for some in view.kinds for record in some]
+        texts += [f"{view.name}: {text}" for record in records if (text := strange_priority(record))]
+        made = sorted({owner for record in records if (owner := replica_set_of(record))})
+        texts += [
+            f"{view.name}: ManifestWorkReplicaSet {owner} makes works here, and may make them again" for owner in made
+        ]
+        hooks = [record.name for record in records if is_a_hook(record)]
+        texts += [f"{view.name}: addon hook {name} runs before its addon goes" for name in hooks[:5]]
+        if view.reach is not Reach.REACHABLE and view.held and options.on_unreachable == "force":
+            texts.append(f"{view.name}: {view.why_unreachable}; {ocm.EVICTION}")
+    for text in texts:
+        outcome.warnings.append(text)
+        tell(Warned(text))
+
+
+def _freezes(
+    options: ClusterOptions, lanes: Sequence[LaneOutcome], kinds: HubKinds, cluster: Cluster
+) -> Iterator[Freeze]:
+    """No new addons while a cluster leaves; no new works either where it has left. Before, addons' hooks need works."""
+    addons = [one for one in kinds.cleanup if one and (one.group, one.kind) == ocm.ADDONS]
+    works = [one for one in kinds.cleanup if one and (one.group, one.kind) == ocm.WORKS]
+    ends = cluster.server_time() + options.timeout + _FREEZE_EXTRA
+    there = [lane.view for lane in lanes if lane.view.is_there]
+    present = tuple(view.name for view in there if view.record is not None)
+    absent = tuple(view.name for view in there if view.record is None)
+    if present and addons:
+        yield Freeze(_ADDONS_ONLY, tuple(addons), namespaces=present, expires_at=ends)
+    if absent and (addons or works):
+        yield Freeze(_EVERYTHING, (*addons, *works), namespaces=absent, expires_at=ends)
+
+
+@contextlib.contextmanager
+def _frozen(frozen: Sequence[Freeze], cluster: Cluster, clock: Clock, tell: Tell) -> Iterator[None]:
+    try:
+        for one in frozen:
+            freeze(one, cluster, clock, tell)
+        yield
+    finally:
+        with cluster.cleaning_up():
+            for one in frozen:
+                lift(one.name, cluster, tell)

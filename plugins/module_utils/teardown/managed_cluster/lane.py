@@ -1,0 +1,298 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One cluster on its way out of the hub: gate, addons, works, bindings, namespace, finalizers.
+
+Room: teardown. Every wave is a step of the engine: deleted by uid, waited for, and only then the next. What the hub
+does by itself at the same time is welcome; we only do what is left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...clock import Clock, Deadline, StopSign
+from ...objects import ObjectRef, Record, Resource, ref_to
+from ...problems import Problem, Refused, TimedOut
+from ...profiles import ocm
+from ..events import Did, Tell
+from ..explain import Blocked, explain, name_the_first
+from ..guards import Facts, judge
+from ..ladder import Ladder
+from ..matching import Matcher
+from ..members.looking import Looker, Member
+from ..paths import condition_of
+from ..plan import GOING, Entry, Plan, Step
+from ..run import RunOptions, RunOutcome, Site, carry_out
+from ..steps import StepRule
+from .hub import NAMESPACES, ClusterView, HubKinds, Reach, look_again
+from .namespace_gate import why_kept
+from .options import ClusterOptions
+from .works import Wave, manifests_of, next_wave
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+
+_LOOK_AGAIN = 1.0
+_ROUNDS = 5  # how often the same wave may come back
+_RBAC = "rbac.authorization.k8s.io"
+_ROLE_BINDINGS = Resource(_RBAC, "v1", "RoleBinding", "rolebindings", namespaced=True)
+_CLUSTER_RBAC = (
+    Resource(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False),
+    Resource(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False),
+)
+
+
+@dataclass
+class LaneOutcome:
+    """How far one cluster came."""
+
+    view: ClusterView
+    phase: str = "pending"
+    namespace_kept: str = ""
+    namespace_gone: bool = False
+    may_remain: list[str] = field(default_factory=list)
+    runs: list[RunOutcome] = field(default_factory=list)
+    blocked: list[Blocked] = field(default_factory=list)
+    changed: bool = False
+    failure: Problem | None = None
+
+
+@dataclass
+class Lane:
+    view: ClusterView
+    kinds: HubKinds
+    options: ClusterOptions
+    cluster: Cluster
+    clock: Clock
+    stop: StopSign
+    tell: Tell
+    deadline: Deadline
+    hub_is_alive: bool
+    outcome: LaneOutcome
+    _rounds: Counter[str] = field(default_factory=Counter)
+
+    def run(self) -> LaneOutcome:
+        try:
+            for phase, work in self._phases():
+                self.outcome.phase = phase
+                work()
+                self.stop.raise_if_set()
+            self.outcome.phase = "gone"
+        except Problem as problem:
+            self.outcome.failure = name_the_first(problem, self.outcome.blocked)
+        self.outcome.changed = self.outcome.changed or any(run.changed for run in self.outcome.runs)
+        return self.outcome
+
+    def _phases(self) -> Any:
+        return (
+            ("waiting", self._wait_at_the_gate),
+            ("reachable?", self._refuse_unreachable),
+            ("deleting", self._begin),
+            ("cleaning up", self._clean_up),
+            ("bindings", self._remove_bindings),
+            ("namespace", self._remove_namespace),
+            ("finishing", self._finish),
+        )
+
+    @property
+    def forces(self) -> bool:
+        return self.view.reach is not Reach.REACHABLE and self.options.on_unreachable == "force"
+
+    def _wait_at_the_gate(self) -> None:
+        """`wait_for`: nothing at all happens, as long as one of these is there."""
+        while self.view.gate:
+            if self.deadline.passed():
+                raise TimedOut(
+                    "out of time",
+                    which=f"for cluster {self.view.name}",
+                    why=f"{len(self.view.gate)} objects of wait_for are still there, {self.view.gate[0]} among them",
+                    next_step="have them removed, then run the task again; nothing was changed",
+                )
+            self.stop.raise_if_set()
+            self.clock.sleep(_LOOK_AGAIN)
+            self.view = look_again(self.view, self.kinds, self.cluster)
+
+    def _refuse_unreachable(self) -> None:
+        if self.view.reach is Reach.REACHABLE or not self.view.held or self.options.on_unreachable != "fail":
+            return
+        raise Refused(
+            f"cluster {self.view.name} cannot clean up",
+            why=f"{self.view.why_unreachable}, and {len(self.view.held)} addons and works wait for its agent",
+            next_step="bring it back; or on_unreachable: wait; or force, which may leave its workloads running there",
+        )
+
+    def _begin(self) -> None:
+        """The ManagedCluster's own deletion: a hub that cleans up by itself begins now, too."""
+        view = self.view
+        if view.record is None or view.resource is None or view.record.terminating:
+            return
+        written = self.cluster.delete(view.resource, view.record)
+        self.tell(Did("delete", ref_to(view.resource, view.record), written.effect.value, "begins the cluster's end"))
+        if written.problem:
+            raise written.problem
+        self.outcome.changed = self.outcome.changed or written.changed
+
+    def _clean_up(self) -> None:
+        while True:
+            self.view = look_again(self.view, self.kinds, self.cluster)
+            wave = next_wave(self.view.kinds, self.kinds.works, self.view.agents, self.options.manifestworks)
+            if wave is None:
+                return
+            self._rounds[wave.name] += 1
+            if self._rounds[wave.name] > _ROUNDS:
+                raise self._made_again(wave)
+            resource = self.kinds.cleanup[wave.kind]
+            if resource is None:
+                return
+            if not wave.deletes:
+                self._wait_for_others(resource, wave)
+            elif wave.definitions and not self.forces:
+                self._finish_definitions(resource, wave)
+            else:
+                self._note_what_may_remain(resource, wave)
+                self._remove(f"{resource.kind} · {wave.name}", [(resource, one) for one in wave.records], self._how())
+
+    def _how(self) -> RunOptions:
+        before: dict[str, Any] = {}
+        if self.options.spoke_content == "orphan":
+            before = {"annotate": {ocm.ORPHAN_ADDON: ""}, "patch": ocm.ORPHAN_WORK}
+        return RunOptions(
+            timeout=self.deadline.left(),
+            ladder=Ladder(force=self.forces, after=self.options.force_after, only=ocm.OWN_FINALIZERS),
+            before_delete=before,
+        )
+
+    def _remove(self, name: str, things: Sequence[tuple[Resource, Record]], how: RunOptions) -> None:
+        """One wave, by the engine."""
+        looker = Looker(self.cluster, self.tell)
+        for resource, namespace in dict.fromkeys((one, record.namespace or None) for one, record in things):
+            looker.everything(resource, namespace)
+        members = [Member(resource, record, self.view.name, named=True) for resource, record in things]
+        entries = [Entry(member, judge(member, Facts())) for member in members]
+        kept = [entry for entry in entries if entry.verdict.fate not in GOING]
+        if kept:
+            raise Refused(
+                f"cluster {self.view.name} cannot go",
+                why=f"{kept[0].member.ref} is kept: {kept[0].verdict.why}",
+                next_step="take the marker off, or delete it by hand, and run the task again",
+            )
+        step = Step(StepRule(f"{self.view.name} · {name}", 1, force=how.ladder.force), [entries])
+        site = Site(self.cluster, looker, Matcher((), {}), Facts())
+        run = carry_out(Plan([step]), {None: site}, how, self.clock, self.stop, self.tell)
+        self.outcome.runs.append(run)
+        if run.failure:
+            self.outcome.blocked += explain(run, {None: self.cluster})
+            raise run.failure
+
+    def _wait_for_others(self, resource: Resource, wave: Wave) -> None:
+        """Works that the task leaves to others: the rest waits for them."""
+        if self.deadline.passed():
+            raise TimedOut(
+                "out of time",
+                which=f"for cluster {self.view.name}",
+                why=f"{len(wave.records)} {resource.plural} are left to others (manifestworks: "
+                f"{self.options.manifestworks}), {wave.records[0].place} among them",
+                next_step="have them deleted, or set manifestworks: all",
+            )
+        self._rounds[wave.name] = 0
+        self.clock.sleep(_LOOK_AGAIN)
+
+    def _finish_definitions(self, resource: Resource, wave: Wave) -> None:
+        """The work with the agent's definitions: nobody is left to let it go, once it says that it is being deleted."""
+        for record in wave.records:
+            if not record.terminating:
+                written = self.cluster.delete(resource, record)
+                self.tell(Did("delete", ref_to(resource, record), written.effect.value))
+                self.outcome.changed = True
+                if written.problem:
+                    raise written.problem
+            while (item := self.cluster.read_whole(resource, record.namespace, record.name)) is not None:
+                said = condition_of(item, "Deleting") or {}
+                if said.get("status") == "True":
+                    written = self.cluster.remove_finalizers(resource, record, record.finalizers)
+                    self.tell(Did("strip finalizers", ref_to(resource, record), written.effect.value))
+                    break
+                if self.deadline.passed():
+                    raise TimedOut(
+                        "out of time",
+                        which=f"for {ref_to(resource, record)}",
+                        why="its condition Deleting is not True yet, so the agent may still need it",
+                        next_step="give it more time, or look at the agent on the cluster",
+                    )
+                self.stop.raise_if_set()
+                self.clock.sleep(_LOOK_AGAIN)
+
+    def _note_what_may_remain(self, resource: Resource, wave: Wave) -> None:
+        if not self.forces or (resource.group, resource.kind) != ocm.WORKS:
+            return
+        uids = {record.uid for record in wave.records}
+        for item in self.cluster.list_whole(resource, self.view.name):
+            if item["metadata"]["uid"] in uids:
+                self.outcome.may_remain += [_named(manifest) for manifest in manifests_of(item)]
+
+    def _made_again(self, wave: Wave) -> Refused:
+        managers = sorted({name for record in wave.records for _finalizer, name in record.finalizer_managers})
+        return Refused(
+            f"cluster {self.view.name} does not become empty",
+            why=f"{wave.records[0].place} and others are made again and again"
+            + (f" (by {', '.join(managers)})" if managers else ""),
+            next_step="find out who makes them; a ManifestWorkReplicaSet or a placement may still name this cluster",
+        )
+
+    def _remove_bindings(self) -> None:
+        """Only now: while works are there, their agent needs its rights to let them go."""
+        name = self.view.name
+        wanted = [(_ROLE_BINDINGS, name, text.format(name=name)) for text in ocm.ROLE_BINDINGS]
+        wanted += [(resource, "", ocm.CLUSTER_RBAC.format(name=name)) for resource in _CLUSTER_RBAC]
+        found = [
+            (resource, record)
+            for resource, namespace, place in wanted
+            if (record := self.cluster.read(resource, namespace, place)) is not None
+        ]
+        if found:
+            self._remove("role bindings", found, self._patiently((ocm.WORK_FINALIZER,)))
+
+    def _patiently(self, only: tuple[str, ...]) -> RunOptions:
+        """Everything of the cluster is gone, so these finalizers hold nothing; a living hub takes them off itself."""
+        ladder = Ladder(force=not self.hub_is_alive, after=self.options.force_after, only=only)
+        return RunOptions(timeout=self.deadline.left(), ladder=ladder)
+
+    def _remove_namespace(self) -> None:
+        record = self.cluster.read(NAMESPACES, "", self.view.name)
+        if record is None:
+            self.outcome.namespace_gone = True
+            return
+        reason = why_kept(self.options.namespace, record, self.cluster)
+        if reason:
+            self.outcome.namespace_kept = reason
+            return
+        self._remove("namespace", [(NAMESPACES, record)], RunOptions(timeout=self.deadline.left()))
+        self.outcome.namespace_gone = True
+
+    def _finish(self) -> None:
+        resource = self.kinds.clusters
+        record = self.cluster.read(resource, "", self.view.name) if resource else None
+        if record is None or resource is None:
+            return
+        if self.view.record is not None and record.uid != self.view.record.uid:
+            raise Refused(
+                f"cluster {self.view.name} was created anew meanwhile",
+                why="the new one is not touched",
+                next_step="run the task again if it shall go, too",
+            )
+        self._remove("ManagedCluster", [(resource, record)], self._patiently(ocm.CLUSTER_FINALIZERS))
+
+
+def _named(manifest: Any) -> str:
+    metadata = manifest.get("metadata") or {}
+    place = "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
+    return f"{manifest.get('kind')} {place}"
+
+
+def ref_of(view: ClusterView) -> ObjectRef | None:
+    return ref_to(view.resource, view.record) if view.resource and view.record else None

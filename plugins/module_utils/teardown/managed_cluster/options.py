@@ -1,0 +1,97 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Options of a cluster's removal from its hub, from the task's parameters to values.
+
+Room: teardown (pure).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...problems import BadFields
+from ...profiles.ocm import DEFAULT_CLEANUP
+from ..limits import check_run_options
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    names: tuple[str, ...] = ()
+    label_selector: str = ""
+    wait_for: tuple[str, ...] = ()
+    cleanup: tuple[str, ...] = DEFAULT_CLEANUP
+    manifestworks: str = "all"
+    namespace: str = "auto"
+    on_unreachable: str = "fail"
+    spoke_content: str = "delete"
+    freeze: bool = True
+    force_after: float = 30.0
+    concurrency: int = 10
+    timeout: float = 600.0
+    max_objects: int | None = None
+    plan_hash: str | None = None
+    check_mode: bool = False
+    keepsakes: bool = False
+
+
+def parse_clusters(params: Mapping[str, Any], *, check_mode: bool) -> ClusterOptions:
+    """Every bad field is reported at once, before anything is sent."""
+    bad = BadFields()
+    names = [params["name"]] if params["name"] is not None else list(params["names"] or ())
+    given = [key for key in ("name", "names", "label_selector") if params[key] is not None]
+    if len(given) != 1:
+        bad.add("name", "give exactly one of name, names and label_selector")
+    if "label_selector" not in given and (not names or any(not name.strip() for name in names)):
+        bad.add(given[0] if given else "name", "is empty; leave it out or give a value")
+    if params["label_selector"] is not None and not params["label_selector"].strip():
+        bad.add("label_selector", "is empty, and would mean every cluster of the hub")
+    for key in ("wait_for", "cleanup"):
+        for place, text in enumerate(params[key] or ()):
+            complaint = _complaint(text)
+            if complaint:
+                bad.add(f"{key}[{place}]", complaint)
+    if params["cleanup"] == []:
+        bad.add("cleanup", "is empty; leave it out or give a value")
+    for key, least in (("concurrency", 1), ("force_after", 0)):
+        if params[key] < least:
+            bad.add(key, f"must be {least} or more, not {params[key]}")
+    check_run_options(params, bad)
+    bad.raise_if_any()
+    return ClusterOptions(
+        names=tuple(dict.fromkeys(names)),
+        label_selector=params["label_selector"] or "",
+        wait_for=tuple(params["wait_for"] or ()),
+        cleanup=tuple(params["cleanup"] or DEFAULT_CLEANUP),
+        manifestworks=params["manifestworks"],
+        namespace=params["namespace"],
+        on_unreachable=params["on_unreachable"],
+        spoke_content=params["spoke_content"],
+        freeze=params["freeze"],
+        force_after=float(params["force_after"]),
+        concurrency=params["concurrency"],
+        timeout=float(params["timeout"]),
+        max_objects=params["max_objects"],
+        plan_hash=params["plan_hash"],
+        check_mode=check_mode,
+        keepsakes=bool(params["evidence_dir"]),
+    )
+
+
+def spelled(text: str) -> tuple[str, str | None]:
+    """Kind and api_version of `resource.version.group`, `group/version/resource` or a plain kind."""
+    if "/" in text:
+        group, version, resource = text.split("/")
+        return resource, f"{group}/{version}"
+    return text, None
+
+
+def _complaint(text: str) -> str:
+    if not text.strip():
+        return "is empty; leave it out or give a value"
+    if text.count("/") not in (0, 2) or any(not part.strip() for part in text.split("/")):
+        return f"cannot read {text!r}; write resource.version.group, group/version/resource or a kind"
+    return ""

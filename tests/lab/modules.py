@@ -1,0 +1,44 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that come with Go modules: definitions of products that we only need as data."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lab.problems import LabError
+from lab.tools import WRAPPERS
+
+
+@functools.cache
+def directory(module: str, version: str) -> Path:
+    """Where a module's files are; fetched when they are not there yet."""
+    asked = subprocess.run(
+        ["go", "mod", "download", "-json", f"{module}@{version}"],
+        cwd=WRAPPERS / "ocm",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if asked.returncode:
+        raise LabError(
+            f"the Go module {module} {version} cannot be fetched: {asked.stdout[-500:]}{asked.stderr[-500:]}"
+        )
+    return Path(json.loads(asked.stdout)["Dir"])
+
+
+def documents(module: str, version: str, pattern: str) -> Iterator[dict[str, Any]]:
+    """Every YAML document in the files of a module that fit a glob, in the order of their names."""
+    files = sorted(directory(module, version).glob(pattern))
+    if not files:
+        raise LabError(f"the Go module {module} {version} has no file {pattern}")
+    for file in files:
+        yield from (one for one in yaml.safe_load_all(file.read_text(encoding="utf-8")) if one)
