@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -20,6 +21,7 @@ from integration.stage import OPEN, Body, Stage, body, bring_to_life, deployment
 from lab.api import Api
 from lab.controlplane import MASTERS, ControlPlane
 from lab.users import User
+from lab.waiting import until
 
 LEGACY, NEW = "k8s.ngrok.com/finalizer", "ngrok.com/finalizer"
 GATEWAY = "gateway.networking.k8s.io"
@@ -67,6 +69,10 @@ def ngrok_kinds(plane: ControlPlane) -> None:
         plane.api.apply_crd(definition(*entry))
 
 
+OPERATOR_NAMES = ("CloudEndpoint", "AgentEndpoint", "Domain", "IPPolicy", "BoundEndpoint")
+ROUTES = ("HTTPRoute", "TCPRoute", "TLSRoute")
+
+
 class Drainer:
     """Runs `drain`, by default as somebody who may do everything."""
 
@@ -84,7 +90,7 @@ class Drainer:
         on_event: OnEvent | None = None,
         **options: Any,
     ) -> Result:
-        params = {"profile": profile, "timeout": 60, "settle": 1, **options}
+        params = {"profile": profile, "timeout": 60, "settle": 0, **options}
         where = kubeconfig or (user or self.user).kubeconfig
         return run_job(drain.JOB, params, where, check_mode=check_mode, stop=stop, on_event=on_event)
 
@@ -149,6 +155,61 @@ def operator_deployment(stage: Stage, namespace: str) -> Body:
     return workload
 
 
+def one_of_each(stage: Stage, *finalizers: str) -> tuple[list[Body], list[Body]]:
+    """User's objects and operator's objects of every kind, all in order."""
+    here = stage.namespace
+    stage.put(ingress_class("ngrok"), gateway_class("ngrok"))
+    user = stage.put(
+        ingress("web", here, *finalizers, of_class="ngrok"),
+        service("lb", here, *finalizers),
+        gateway("gw", here, *finalizers, of_class="ngrok"),
+        *(route(kind, "r", here, *finalizers, parents=[{"name": "gw"}]) for kind in ROUTES),
+    )
+    operator = stage.put(*(custom(kind, "o", here, *finalizers, labels=marked(here)) for kind in OPERATOR_NAMES))
+    return user, operator
+
+
+def set_status(stage: Stage, thing: Body, status: Mapping[str, Any]) -> None:
+    answer = stage.api.patch(f"{stage.api.path_of(thing)}/status", {"status": dict(status)})
+    assert answer[0] == 200, answer
+
+
+def kind_row(result: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """What the result says of one kind."""
+    (row,) = [row for row in result["kinds"] if row["kind"] == kind]
+    return dict(row)
+
+
+@contextlib.contextmanager
+def refusing(stage: Stage, thing: Body, expression: str, message: str, *operations: str) -> Iterator[None]:
+    """An admission policy: what makes the expression false is refused. `thing` is of the kind, and itself refused."""
+    name = f"refusing-{secrets.token_hex(4)}"
+    version = "admissionregistration.k8s.io/v1"
+    group, _, _ = thing["apiVersion"].rpartition("/")
+    plural = stage.api.path_of(thing, collection=True).rpartition("/")[2]
+    rule = {"apiGroups": [group], "apiVersions": ["*"], "resources": [plural], "operations": list(operations)}
+    here = {"matchLabels": {"kubernetes.io/metadata.name": thing["metadata"]["namespace"]}}
+    test = {"expression": expression, "message": message}
+    spec = {"matchConstraints": {"resourceRules": [rule], "namespaceSelector": here}, "validations": [test]}
+    parts = [body(version, "ValidatingAdmissionPolicy", name, "", spec=spec)]
+    binding = {"policyName": name, "validationActions": ["Deny"]}
+    parts.append(body(version, "ValidatingAdmissionPolicyBinding", name, "", spec=binding))
+    stage.api.create(*parts)
+    path = stage.api.path_of(thing)
+
+    def in_force() -> bool:
+        if "UPDATE" in operations:
+            return stage.api.patch(path, {"metadata": {"labels": {"probe": "1"}}}, dryRun="All")[0] == 422
+        return stage.api.delete(path, dryRun="All")[0] == 422
+
+    try:
+        until(in_force, "the policy to be in force", timeout=20, every=0.05)
+        yield
+    finally:
+        for part in reversed(parts):
+            stage.api.delete(stage.api.path_of(part))
+
+
 # -- a controller ------------------------------------------------------------------------------------------------------
 
 
@@ -184,6 +245,7 @@ class FakeController:
         self._threads = [threading.Thread(target=self._follow, args=(path,), daemon=True) for path in paths]
         self.ledger: set[str] = set()
         self.cleaned: list[str] = []
+        self.made_again: list[str] = []  # their paths
 
     def __enter__(self) -> FakeController:
         for path in self._paths:
@@ -197,6 +259,9 @@ class FakeController:
         self._ended.set()
         for thread in self._threads:
             thread.join(5)
+        for place in self.made_again:  # the stage does not know of them
+            self._api.delete(place)
+            self._api.patch(place, {"metadata": {"finalizers": None}})
 
     def _note(self, item: Body) -> None:
         if self._finalizer in (item["metadata"].get("finalizers") or ()):
@@ -249,7 +314,9 @@ class FakeController:
         self._recreates -= 1
         metadata = {key: item["metadata"].get(key) for key in ("name", "namespace", "labels")}
         again = {**item, "metadata": {**metadata, "finalizers": [self._finalizer]}}
-        self._api.post(path, again)
+        status, _ = self._api.post(path, again)
+        if status == 201:
+            self.made_again.append(f"{path}/{metadata['name']}")
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import functools
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -91,6 +91,7 @@ class Stage:
         self._namespaces: list[str] = []
         self._collections: set[str] = set()
         self._mine: set[str] = set()
+        self._afterwards: list[Callable[[], Any]] = []
 
     # -- putting things there ----------------------------------------------------------------------------------------
 
@@ -161,8 +162,14 @@ class Stage:
         """Take all finalizers off, as the controllers behind them would."""
         self.api.patch(self.api.path_of(thing), {"metadata": {"finalizers": None}})
 
+    def afterwards(self, act: Callable[[], Any]) -> None:
+        """To be done before the stage is cleared."""
+        self._afterwards.append(act)
+
     def clear(self) -> None:
         """Nothing of this test stays, whatever it left half done."""
+        for act in self._afterwards:
+            act()
 
         def remove(path: str) -> None:
             self.api.delete(path, gracePeriodSeconds=0)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.front import Job
-from ansible_collections.sunset.kube.plugins.module_utils.jobs import finalizer, ranked_delete
+from ansible_collections.sunset.kube.plugins.module_utils.jobs import drain, finalizer, freeze, ranked_delete
 from integration.ranked import named
 from integration.running import run_job, run_playbook
-from integration.stage import CLEANUP, FOREIGN, Body, Stage, config_map, gadget, widget
+from integration.stage import CLEANUP, FOREIGN, GROUP, WIDGETS, Body, Stage, config_map, gadget, widget
 from lab.audit import AuditEvent, AuditTrail
 from lab.fixtures import AsUser
 
@@ -54,7 +54,39 @@ def release_in_three_steps(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
     return options, things
 
 
-ROWS = [Row(finalizer.JOB, hanging_widgets), Row(ranked_delete.JOB, release_in_three_steps)]
+def operator_with_everything_on(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
+    """Both kinds of objects, a freeze, and consent to force."""
+    namespace = stage.another_namespace()
+    things = stage.put(config_map("a", namespace, CLEANUP), widget("b", namespace, CLEANUP, FOREIGN))
+    profile = {
+        "name": f"product-{namespace}",
+        "finalizers": [CLEANUP],
+        "user_kinds": [{"group": "", "kind": "ConfigMap"}],
+        "operator_kinds": [{"group": GROUP, "kind": "Widget"}],
+    }
+    options = {"profile": profile, "instance": {"namespaces": [namespace]}, "freeze": True, "settle": 0, "force": True}
+    return options, things
+
+
+def frozen_widgets(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
+    namespace = stage.another_namespace()
+    [thing] = stage.put(widget("a", namespace, CLEANUP))
+    name = f"freeze-{namespace}"
+
+    def lift() -> None:
+        for plural in ("validatingadmissionpolicybindings", "validatingadmissionpolicies"):
+            stage.api.delete(f"/apis/admissionregistration.k8s.io/v1/{plural}/{name}")
+
+    stage.afterwards(lift)
+    return {"name": name, "kinds": [WIDGETS], "namespaces": [namespace], "expires_after": 60}, [thing]
+
+
+ROWS = [
+    Row(finalizer.JOB, hanging_widgets),
+    Row(ranked_delete.JOB, release_in_three_steps),
+    Row(drain.JOB, operator_with_everything_on),
+    Row(freeze.JOB, frozen_widgets),
+]
 rows = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 
 

@@ -12,35 +12,14 @@ from integration.products import (
     anchor,
     controller,
     custom,
-    gateway,
-    gateway_class,
     ingress,
     ingress_class,
     marked,
+    one_of_each,
     operator_deployment,
-    route,
-    service,
 )
 from integration.ranked import failed, kept, succeeded
-from integration.stage import FOREIGN, Body, Stage
-
-
-def one_of_each(stage: Stage, *finalizers: str) -> tuple[list[Body], list[Body]]:
-    """User's objects and operator's objects of every kind, all in order."""
-    here = stage.namespace
-    stage.put(ingress_class("ngrok"), gateway_class("ngrok"))
-    user = stage.put(
-        ingress("web", here, *finalizers, of_class="ngrok"),
-        service("lb", here, *finalizers),
-        gateway("gw", here, *finalizers, of_class="ngrok"),
-        *(
-            route(kind, "r", here, *finalizers, parents=[{"name": "gw"}])
-            for kind in ("HTTPRoute", "TCPRoute", "TLSRoute")
-        ),
-    )
-    kinds = ("CloudEndpoint", "AgentEndpoint", "Domain", "IPPolicy", "BoundEndpoint")
-    operator = stage.put(*(custom(kind, "o", here, *finalizers, labels=marked(here)) for kind in kinds))
-    return user, operator
+from integration.stage import FOREIGN, Stage
 
 
 def test_retain_takes_the_finalizer_off_everything_and_deletes_nothing(stage: Stage, drainer: Drainer) -> None:
@@ -107,7 +86,7 @@ def test_finalizers_that_come_back_are_taken_off_again(stage: Stage, drainer: Dr
     stage.put(ingress_class("ngrok"))
     (web,) = stage.put(ingress("web", here, LEGACY, of_class="ngrok"))
     with controller(stage, here, "Ingress", adds_back=2):
-        result = succeeded(drainer(quiesce="none"))
+        result = succeeded(drainer(quiesce="none", settle=1))
     assert stage.finalizers(web) == []
     assert result["came_back"] == 2
 
@@ -117,7 +96,7 @@ def test_finalizers_that_never_stop_coming_back_fail_the_task(stage: Stage, drai
     stage.put(ingress_class("ngrok"))
     stage.put(ingress("web", here, LEGACY, of_class="ngrok"))
     with controller(stage, here, "Ingress", adds_back=50):
-        message = failed(drainer(quiesce="none"))
+        message = failed(drainer(quiesce="none", settle=1))
     assert "keep coming back" in message
     assert "late-pod" in message
 
@@ -127,7 +106,7 @@ def test_a_freeze_stops_them(stage: Stage, drainer: Drainer) -> None:
     stage.put(ingress_class("ngrok"))
     (web,) = stage.put(ingress("web", here, LEGACY, of_class="ngrok"))
     with controller(stage, here, "Ingress", adds_back=50):
-        result = succeeded(drainer(quiesce="none", freeze=True))
+        result = succeeded(drainer(quiesce="none", settle=1, freeze=True))
     assert stage.finalizers(web) == []
     assert result["came_back"] == 0
     policies = stage.api.get("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies")[1]["items"]

@@ -15,7 +15,7 @@ from typing import Any
 from ..teardown.drain.draft import Drafts
 from ..teardown.drain.drain import DrainOutcome, forecast
 from ..teardown.drain.options import DrainOptions
-from ..teardown.drain.planning import Retained
+from ..teardown.drain.planning import Retained, external_of
 from ..teardown.drain.scene import KindView
 from ..teardown.drain.survey import Survey
 from ..teardown.plan import Step
@@ -77,7 +77,7 @@ def drain_plan(outcome: DrainOutcome) -> dict[str, Any]:
         "policy": survey.policy,
         "steps": _plan_rows(survey, None),
         "kept": [kept_row(entry) for entry in survey.plan.whole.kept],
-        "ledger": [_retained(one) for one in survey.plan.retained if one.external],
+        "ledger": [_retained(one) for one in (*survey.plan.retained, *_stripped(outcome)) if one.external],
     }
 
 
@@ -98,9 +98,13 @@ def drain_diff(outcome: DrainOutcome) -> dict[str, str]:
     return {
         "before_header": "objects and their finalizers",
         "after_header": "objects and their finalizers",
-        "before": "".join(before[:MOST]),
-        "after": "".join(after[:MOST]),
+        "before": "".join(_cut(before)),
+        "after": "".join(_cut(after)),
     }
+
+
+def _cut(lines: list[str]) -> list[str]:
+    return [*lines[:MOST], f"… and {len(lines) - MOST} more\n"] if len(lines) > MOST else lines
 
 
 def drain_undo(outcome: DrainOutcome) -> dict[str, Any] | None:
@@ -136,12 +140,12 @@ def _steps(outcome: DrainOutcome, survey: Survey) -> dict[int, StepOutcome]:
 
 def _done(outcome: DrainOutcome) -> int:
     """Objects of the plan that are free or gone, whoever did it; the anchor is not counted."""
-    if not outcome.runs or outcome.survey is None:
+    if outcome.survey is None or outcome.check_mode:
         return 0
-    steps = outcome.runs[0].steps
-    first = {step.rule.rank for step in outcome.survey.plan.steps}
-    counted = [step for step in steps if step.step.rule.rank in first]
-    return sum(step.deleted for step in counted) + sum(r.done for step in counted for r in step.step.releases)
+    planned = {id(step) for step in outcome.survey.plan.steps}
+    steps = [step for run in outcome.runs for step in run.steps if id(step.step) in planned]
+    freed = sum(release.done for step in outcome.survey.plan.steps for release in step.releases)
+    return freed + sum(step.deleted for step in steps)
 
 
 def _anchor(survey: Survey) -> dict[str, Any] | None:
@@ -169,8 +173,8 @@ def _kind(view: KindView, survey: Survey, steps: dict[int, StepOutcome]) -> dict
         "role": view.role,
         "state": view.state,
         "reason": view.why,
-        "found": survey.plan.found.get(view.kind.kind, 0),
-        "without_finalizer": survey.plan.bare.get(view.kind.kind, 0),
+        "found": survey.plan.found[view.kind],
+        "without_finalizer": survey.plan.bare[view.kind],
         "total": len(planned.releases) + len(planned.going) if planned else 0,
         "released": step.released if step and planned else 0,
         "deleted": step.deleted if step and planned else 0,
@@ -192,7 +196,10 @@ def _stripped(outcome: DrainOutcome) -> list[Retained]:
         return []
     names = {ref for run in outcome.runs for step in run.steps for ref in step.stripped}
     reason = "its finalizer was stripped by force: its controller may not have cleaned up outside the cluster"
-    return [Retained(ref, reason) for ref in sorted(names, key=str)]
+    known = {
+        uid: external_of(view.kind, item) for view in outcome.survey.scene.views for uid, item in view.items.items()
+    }
+    return [Retained(ref, reason, known.get(ref.uid, {})) for ref in sorted(names, key=str)]
 
 
 def _late(steps: dict[int, StepOutcome]) -> list[dict[str, Any]]:

@@ -210,7 +210,10 @@ def create(
     problem = error_from(answer, "cannot create", f"{resource.kind} {namespace}/{name}".replace(" /", " "))
     if answer.status != 409:
         return Written(Effect.REFUSED, problem=problem)
-    now = read(transport, resource, namespace, name)
+    try:
+        now = read(transport, resource, namespace, name)
+    except ApiError:  # no right to look: the refusal itself is what there is to tell
+        now = None
     if now is None:
         return Written(Effect.REFUSED, problem=problem)
     return Written(Effect.DONE if answer.unheard else Effect.ALREADY, now)

@@ -18,6 +18,7 @@ from ..problems import Problem, TimedOut
 from .departure import Leaver
 from .finalizer_rules import known
 from .owners import Life, OwnerFacts, fetch_owner_facts, judge_owner
+from .releasing import Release
 from .run import RunOutcome, StepOutcome
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def explain(run: RunOutcome, clusters: Mapping[str | None, Cluster]) -> list[Blo
         found += [Blocked(leaver.ref, leaver.record, [_refusal(problem)]) for leaver, problem in refused]
         held = [release for step in steps for release in step.step.releases]
         found += [Blocked(one.ref, one.record, [_refusal(one.problem)]) for one in held if one.problem]
+        found += [Blocked(one.ref, one.record, _not_tried(one)) for one in held if one.untried]
         found += _explain_survivors(steps, run, cluster)
     return found
 
@@ -102,6 +104,11 @@ def name_the_first(failure: Problem | None, blocked: list[Blocked]) -> Problem |
     return TimedOut(
         failure.what, which=failure.which, why=f"{failure.why}: {named}{more}", next_step=f"{next_step}; see survivors"
     )
+
+
+def _not_tried(release: Release) -> list[Blocker]:
+    text = "there was no time to take it off"
+    return [Blocker("finalizer", text, name, suggestion="run the task again") for name in release.finalizers]
 
 
 def _refusal(problem: Problem) -> Blocker:

@@ -11,7 +11,9 @@ its rule compares its end with the times the server writes into every object it 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,8 @@ LABEL = "sunset.dev/freeze"
 ENDS = "sunset.dev/freeze-ends"
 _EFFECTIVE_WITHIN = 15.0
 _LOOK_AGAIN = 0.25
+_PROBES = 3  # namespaces in which it is tried
+_GLOB = frozenset("*?")
 
 
 @dataclass(frozen=True)
@@ -56,18 +60,18 @@ def policy_of(freeze: Freeze) -> dict[str, Any]:
         "spec": {
             "failurePolicy": "Ignore",  # a rule the server cannot evaluate must not hold up anybody
             "matchConstraints": {"resourceRules": [*_rules(freeze), _probe_rule(freeze)]},
-            "matchConditions": [{"name": "not-allowed", "expression": _for_everybody_but(freeze.allow_users)}],
+            "matchConditions": _conditions(freeze),
             "validations": [{"expression": _expression(freeze), "message": _message(freeze), "reason": "Forbidden"}],
         },
     }
 
 
 def binding_of(freeze: Freeze) -> dict[str, Any]:
-    spec: dict[str, Any] = {"policyName": freeze.name, "validationActions": ["Deny"]}
-    if freeze.namespaces:
-        key = "kubernetes.io/metadata.name"
-        among = {"key": key, "operator": "In", "values": list(freeze.namespaces)}
-        spec["matchResources"] = {"namespaceSelector": {"matchExpressions": [among]}}
+    key = "kubernetes.io/metadata.name"
+    among = {"key": key, "operator": "In", "values": list(freeze.namespaces)}
+    # Written even when there is no limit: a freeze that is widened must lose the old one.
+    limit = {"namespaceSelector": {"matchExpressions": [among]}} if freeze.namespaces else None
+    spec = {"policyName": freeze.name, "validationActions": ["Deny"], "matchResources": limit}
     return {"metadata": _metadata(freeze), "spec": spec}
 
 
@@ -107,23 +111,41 @@ def _is_over(end: str) -> str:
     created = f"request.operation == 'CREATE' && timestamp(object.metadata.creationTimestamp) > {end_time}"
     entry_time = f"has(entry.time) && timestamp(entry.time) > {end_time}"
     touched = f"has(object.metadata.managedFields) && object.metadata.managedFields.exists(entry, {entry_time})"
-    return f"({created}) || ({touched})"
+    # Where nothing tells the time, it is not stopped: a freeze must never last for ever.
+    timeless = "request.operation == 'UPDATE' && !has(object.metadata.managedFields)"
+    return f"({created}) || ({touched}) || ({timeless})"
 
 
 def _adds_a_finalizer(names: tuple[str, ...]) -> str:
-    exact = json.dumps([name for name in names if not name.endswith("*")])
-    fits = " || ".join([f"f in {exact}", *(f"f.startsWith({json.dumps(n[:-1])})" for n in names if n.endswith("*"))])
+    exact = json.dumps([name for name in names if not _GLOB & set(name)])
+    globs = [f"f.matches({json.dumps(_pattern(name))})" for name in names if _GLOB & set(name)]
+    fits = " || ".join([f"f in {exact}", *globs])
     before = "oldObject != null && has(oldObject.metadata.finalizers) && f in oldObject.metadata.finalizers"
     added = f"object.metadata.finalizers.exists(f, ({fits}) && !({before}))"
     return f"has(object.metadata.finalizers) && {added}"
 
 
-def _for_everybody_but(users: tuple[str, ...]) -> str:
-    return f"!(request.userInfo.username in {json.dumps(list(users))})"
+def _pattern(glob: str) -> str:
+    """A shell glob as a regular expression that CEL understands."""
+    signs = {"*": ".*", "?": "."}
+    return "^" + "".join(signs.get(sign) or re.escape(sign) for sign in glob) + "$"
+
+
+def _conditions(freeze: Freeze) -> list[dict[str, str]]:
+    """For whom and where. A namespace selector alone would let objects of the whole cluster be frozen, too."""
+    allowed = json.dumps(list(freeze.allow_users))
+    found = [{"name": "for-whom", "expression": f"({_is_probe(freeze)}) || !(request.userInfo.username in {allowed})"}]
+    if freeze.namespaces:
+        where = json.dumps(sorted(freeze.namespaces))
+        found.append({"name": "where", "expression": f"request.namespace in {where}"})
+    return found
 
 
 def _message(freeze: Freeze) -> str:
-    return f"frozen by sunset.kube ({freeze.name}) until {freeze.end}"
+    """Says which freeze it is: one that replaces another of the same name is told from it."""
+    content = repr((freeze.no_creation_of, freeze.no_finalizers, freeze.finalizers_on, freeze.namespaces))
+    digest = hashlib.sha256(content.encode()).hexdigest()[:8]
+    return f"frozen by sunset.kube ({freeze.name}, {digest}) until {freeze.end}"
 
 
 # -- a probe: a ConfigMap that would be refused, tried without keeping it, shows when the policy has taken effect -----
@@ -143,7 +165,18 @@ def _is_probe(freeze: Freeze) -> str:
 
 
 def freeze(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
-    """Put it in place and wait until it works. Whether anything had to be written."""
+    """Put it in place and wait until it works. Whether anything had to be written. What does not work is not left."""
+    was_there = would_lift(wanted.name, cluster)
+    try:
+        return _put_in_force(wanted, cluster, clock, tell)
+    except BaseException:
+        if not was_there:
+            with cluster.cleaning_up():
+                lift(wanted.name, cluster, tell)
+        raise
+
+
+def _put_in_force(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
     changed = False
     for resource, item in _parts(wanted, cluster):
         changed = _put(resource, item, cluster, tell) or changed
@@ -193,6 +226,8 @@ def try_freeze(wanted: Freeze, cluster: Cluster) -> list[ObjectRef]:
     different = []
     for resource, item in _parts(wanted, cluster):
         known = cluster.read_whole(resource, "", wanted.name)
+        if known is not None and LABEL not in ((known.get("metadata") or {}).get("labels") or {}):
+            raise _taken(resource, wanted.name)
         if known is None:
             written = cluster.create(resource, "", item, dry_run=True)
             _raise_unless_done(written)
@@ -207,12 +242,7 @@ def _put(resource: Resource, item: Mapping[str, Any], cluster: Cluster, tell: Te
     written = cluster.create(resource, "", item)
     if written.effect.value == "already" and written.record:
         if LABEL not in written.record.labels:
-            raise Refused(
-                "cannot freeze",
-                which=f"{resource.kind} {name}",
-                why="there is one of this name that is not ours",
-                next_step="choose another name",
-            )
+            raise _taken(resource, name)
         if _is_same(cluster.read_whole(resource, "", name) or {}, item):
             return False
         written = cluster.merge_patch(resource, written.record, item)
@@ -220,6 +250,15 @@ def _put(resource: Resource, item: Mapping[str, Any], cluster: Cluster, tell: Te
     record: Record | None = written.record
     tell(Did("freeze", ref_to(resource, record) if record else ObjectRef("", "", "", name), written.effect.value))
     return True
+
+
+def _taken(resource: Resource, name: str) -> Refused:
+    return Refused(
+        "cannot freeze",
+        which=f"{resource.kind} {name}",
+        why="there is one of this name that is not ours",
+        next_step="choose another name",
+    )
 
 
 def _is_same(known: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
@@ -263,10 +302,22 @@ def _kinds(cluster: Cluster) -> list[Resource]:
 
 
 def _is_effective(wanted: Freeze, cluster: Cluster) -> bool:
-    namespace = wanted.namespaces[0] if wanted.namespaces else "default"
+    return all(_probe(wanted, namespace, cluster) for namespace in _probed(wanted))
+
+
+def _probed(wanted: Freeze) -> tuple[str, ...]:
+    return wanted.namespaces[:_PROBES] or ("default",)
+
+
+def _probe(wanted: Freeze, namespace: str, cluster: Cluster) -> bool:
+    """Is it in force there? Where the namespace is missing or on its way out, nothing can be created anyway."""
     probe = {"metadata": {"name": _probe_name(wanted)}}
     config_maps = Resource("", "v1", "ConfigMap", "configmaps", namespaced=True)
-    written = cluster.create(config_maps, namespace, probe, dry_run=True)
-    problem = written.problem
-    # Where there is no such namespace, nothing can be created, and nothing can be tried.
-    return problem is not None and (wanted.name in problem.why or problem.status == 404)
+    problem = cluster.create(config_maps, namespace, probe, dry_run=True).problem
+    if problem is None:
+        return False
+    if _message(wanted) in problem.why or problem.status == 404 or "is being terminated" in problem.why:
+        return True
+    if problem.status == 403 and "frozen by sunset.kube" not in problem.why:
+        raise problem  # no right to try it: not knowing is no yes
+    return False

@@ -9,6 +9,7 @@ Room: teardown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..kube.cluster import Cluster
 
 _NAME_LENGTH = 200
+_NAME = re.compile(rf"(?=.{{1,{_NAME_LENGTH}}}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ def parse_freeze(params: Mapping[str, Any], *, check_mode: bool) -> FreezeOption
     present = params["state"] == "present"
     if params["state"] != "swept" and not (params["name"] or "").strip():
         bad.add("name", f"is needed with state: {params['state']}")
-    if len(params["name"] or "") > _NAME_LENGTH:
-        bad.add("name", f"must not be longer than {_NAME_LENGTH} characters")
+    elif params["name"] is not None and not _NAME.fullmatch(params["name"]):
+        bad.add("name", f"must be lower-case letters, digits, dashes and dots, at most {_NAME_LENGTH} of them")
     if present and not (lists["kinds"] or lists["finalizers"]):
         bad.add("kinds", "say what is forbidden: kinds to create, or finalizers to add")
     if bool(lists["finalizers"]) != bool(lists["on_kinds"]) and present:

@@ -216,7 +216,7 @@ class _Runner:
         done = itertools.count(1)
 
         def take_off(release: Release) -> None:
-            if deadline.passed() or self.stop.is_set():
+            if deadline.passed() or self.stop.is_set() or release.done:
                 return
             written = set_free(release, self.cluster, self.tell)
             outcome.released += written.changed

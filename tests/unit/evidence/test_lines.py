@@ -39,6 +39,12 @@ LINES: dict[str, tuple[Any, str | None]] = {
         StepEnded("domains", 1, 18, 2, 600.0),
         "domains · 18 gone, 2 still there after 600.0 s",
     ),
+    "a step that released": (StepEnded("domains", 1, 0, 0, 4.26, 7), "domains · 7 released after 4.3 s"),
+    "a step that did both": (
+        StepEnded("domains", 1, 2, 1, 1.0, 7),
+        "domains · 7 released, 2 gone, 1 still there after 1.0 s",
+    ),
+    "a step that did nothing": (StepEnded("domains", 1, 0, 0, 0.0), "domains · 0 gone after 0.0 s"),
     "a refused write": (Did("delete", WEB, "refused"), "Domain shop/web: delete was refused"),
     "a replaced object": (Did("delete", WEB, "replaced"), "Domain shop/web: delete was replaced"),
     "a write that worked is for the files": (Did("delete", WEB, "done"), None),

@@ -53,7 +53,7 @@ def test_a_report_says_what_the_result_says() -> None:
         "\n"
         "## Steps\n"
         "\n"
-        "| step | objects | deleted | finalizers stripped | kept | seconds |\n"
+        "| step | objects | deleted | released | kept | seconds |\n"
         "|---|---|---|---|---|---|\n"
         "| finalizers | 3 | 1 | 2 | 1 | 1.5 |\n"
         "\n"

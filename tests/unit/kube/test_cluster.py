@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline
+from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
+from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import Availability
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing, Scope
 from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
-from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Problem, Refused
+from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Interrupted, Problem, Refused
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DOMAINS,
     NAMESPACES,
@@ -27,6 +28,7 @@ from ansible_collections.sunset.kube.tests.unit.fakes import (
     Script,
     answer,
     cluster_on,
+    named,
     record,
     refusal,
 )
@@ -276,6 +278,66 @@ def test_patches_are_written_as_they_are_meant() -> None:
     effects.append(cluster.json_patch(DOMAINS, found, operations).effect)
     stored = server.get(DOMAINS, "web")
     assert (effects, stored and stored["spec"]) == ([Effect.DONE, Effect.DONE], {"replicas": 0})
+
+
+def test_creating_and_patching_may_be_tried_first() -> None:
+    script = Script(*[answer(200, {"metadata": {}})] * 4)
+    cluster = cluster_on(script)
+    for dry_run in (True, False):
+        cluster.merge_patch(DOMAINS, record("web"), {"spec": {}}, dry_run=dry_run)
+        cluster.create(DOMAINS, "shop", {"metadata": {"name": "new"}}, dry_run=dry_run)
+    asked = [(one.method, one.path, one.query) for one in script.asked]
+    assert asked == [
+        ("PATCH", f"{SHOP}/web", {"dryRun": "All"}),
+        ("POST", SHOP, {"dryRun": "All"}),
+        ("PATCH", f"{SHOP}/web", {"fieldManager": "sunset.kube"}),
+        ("POST", SHOP, {"fieldManager": "sunset.kube"}),
+    ]
+
+
+OLD_DOMAINS = Resource("ingress.example.com", "v1alpha1", "Domain", "domains", True, verbs=frozenset({"list"}))
+KINDS: dict[str, tuple[list[Resource], str, str, Availability, Resource | None]] = {
+    "served": ([DOMAINS, PODS], "ingress.example.com", "Domain", Availability.SERVED, DOMAINS),
+    "in an older version only": ([OLD_DOMAINS], "ingress.example.com", "Domain", Availability.SERVED, OLD_DOMAINS),
+    "in the preferred version": ([DOMAINS, OLD_DOMAINS], "ingress.example.com", "Domain", Availability.SERVED, DOMAINS),
+    "in another group": ([DOMAINS], "other.example.com", "Domain", Availability.NOT_INSTALLED, None),
+    "by its kind, not by its plural": ([DOMAINS], "ingress.example.com", "domains", Availability.NOT_INSTALLED, None),
+    "in the core group": ([PODS], "", "Pod", Availability.SERVED, PODS),
+}
+
+
+@pytest.mark.parametrize(("served", "group", "kind", "availability", "resource"), named(KINDS))
+def test_a_kind_is_found_by_group_and_kind_in_whatever_version(
+    served: list[Resource], group: str, kind: str, availability: Availability, resource: Resource | None
+) -> None:
+    found = cluster_on(FakeServer(*served)).find_kind(group, kind)
+    place = resource and (resource.group, resource.version, resource.plural)
+    assert (found.availability, found.resource and (group, found.resource.version, found.resource.plural)) == (
+        availability,
+        place,
+    )
+
+
+def test_what_must_not_be_left_behind_is_written_although_somebody_wishes_to_stop() -> None:
+    stop = StopSign()
+    server = FakeServer()
+    server.add(DOMAINS, "web")
+    cluster = cluster_on(server, None, stop)
+    stop.set("received SIGTERM")
+    with cluster.cleaning_up():
+        assert cluster.delete(DOMAINS, record("web")).gone
+    with pytest.raises(Interrupted):
+        cluster.delete(DOMAINS, record("web"))
+
+
+def test_an_error_while_cleaning_up_ends_the_exception_to_the_rule() -> None:
+    stop = StopSign()
+    cluster = cluster_on(FakeServer(), None, stop)
+    stop.set("received SIGTERM")
+    with pytest.raises(KeyError), cluster.cleaning_up():
+        raise KeyError
+    with pytest.raises(Interrupted):
+        cluster.delete(DOMAINS, record("web"))
 
 
 def test_merge_patches_and_namespaces_go_out_with_their_uid() -> None:

@@ -17,6 +17,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import Ap
 from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import (
     Effect,
     Written,
+    create,
     delete,
     finalize_namespace,
     finalizer_patch,
@@ -300,6 +301,57 @@ def test_a_merge_patch_names_the_uid_beside_what_it_changes(replies: list[Any], 
     )
     assert asked.json() == {"metadata": {"annotations": {"a": "b"}, "uid": "uid-web"}, "spec": {"replicas": 0}}
     assert patch == {"metadata": {"annotations": {"a": "b"}}, "spec": {"replicas": 0}}
+
+
+EXISTS = refusal(409, "AlreadyExists", "already exists")
+# effect, changed, how many requests
+CREATED: dict[str, tuple[list[Any], Effect, bool, int]] = {
+    "done": ([answer(201, {"metadata": metadata()})], Effect.DONE, True, 1),
+    "one of that name is there": ([EXISTS, thing()], Effect.ALREADY, False, 2),
+    "one was there, and is gone": ([EXISTS, NOT_FOUND], Effect.REFUSED, False, 2),
+    "answer lost, then there": ([LOST_ANSWER, EXISTS, thing()], Effect.DONE, True, 3),
+    "forbidden": ([FORBIDDEN], Effect.REFUSED, False, 1),
+    "no such namespace": ([NOT_FOUND], Effect.REFUSED, False, 1),
+    "not valid": ([REFUSED], Effect.REFUSED, False, 1),
+}
+
+
+@pytest.mark.parametrize(("replies", "effect", "changed", "count"), named(CREATED))
+def test_every_answer_to_a_creation_has_one_meaning(
+    replies: list[Any], effect: Effect, changed: bool, count: int
+) -> None:
+    script = Script(*replies)
+    written = create(transport_to(script), DOMAINS, "shop", {"metadata": {"name": "web"}, "spec": {"a": 1}})
+    assert (written.effect, written.changed, len(script.asked)) == (effect, changed, count)
+    assert (written.problem is not None) is (effect is Effect.REFUSED)
+
+
+@pytest.mark.parametrize(("dry_run", "query"), [(True, "dryRun=All"), (False, "fieldManager=sunset.kube")])
+def test_a_creation_says_what_it_makes_and_whether_it_counts(dry_run: bool, query: str) -> None:
+    script = Script(answer(201, {"metadata": {}}))
+    create(transport_to(script), DOMAINS, "shop", {"metadata": {"name": "web"}, "spec": {"a": 1}}, dry_run=dry_run)
+    [asked] = script.asked
+    assert (asked.method, asked.target) == ("POST", f"{PATH.removesuffix('/web')}?{query}")
+    assert asked.json() == {
+        "apiVersion": "ingress.example.com/v1",
+        "kind": "Domain",
+        "metadata": {"name": "web"},
+        "spec": {"a": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("resource", "namespace", "which"),
+    named({"in a namespace": (DOMAINS, "shop", "Domain shop/web"), "without one": (NODES, "", "Node web")}),
+)
+def test_a_refused_creation_names_what_could_not_be_made(resource: Any, namespace: str, which: str) -> None:
+    written = create(transport_to(Script(FORBIDDEN)), resource, namespace, {"metadata": {"name": "web"}})
+    assert str(written.problem).startswith(f"cannot create {which}: HTTP 403 Forbidden, no.")
+
+
+def test_a_namesake_that_may_not_be_read_is_a_refusal() -> None:
+    written = create(transport_to(Script(EXISTS, FORBIDDEN)), DOMAINS, "shop", {"metadata": {"name": "web"}})
+    assert written.effect is Effect.REFUSED
 
 
 FINALIZED: dict[str, tuple[list[Any], Effect, bool]] = {

@@ -327,7 +327,8 @@ class FakeCluster:
         return Written(Effect.DONE, record_of(copy.deepcopy(thing["metadata"])))
 
     def create(self, resource: Resource, namespace: str, item: Mapping[str, Any], *, dry_run: bool = False) -> Written:
-        meta = _metadata(resource, item["metadata"]["name"], namespace, **item["metadata"])
+        facts = {key: value for key, value in item["metadata"].items() if key != "name"}
+        meta = _metadata(resource, item["metadata"]["name"], namespace, **facts)
         thing = {**copy.deepcopy(dict(item)), "apiVersion": resource.api_version, "kind": resource.kind}
         thing["metadata"] = meta
         which = _ref(thing)
@@ -415,7 +416,6 @@ class FakeCluster:
 
 def _metadata(resource: Resource, name: str, namespace: str, **more: Any) -> dict[str, Any]:
     place = namespace if resource.namespaced else ""
-    more.pop("name", None)
     return metadata(name, place, **{"uid": f"{resource.kind}-{place}-{name}", **more})
 
 

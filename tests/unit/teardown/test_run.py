@@ -13,9 +13,18 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource, record_of
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Interrupted, Problem, Refused, TimedOut
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, Progress, StepBegan, StepEnded
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.guards import Facts
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.matching import Matcher
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looking import Looker, Member
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import Entry, Plan, Step
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete import RankedOutcome
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.releasing import Release
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.run import RunOptions, RunOutcome, Site, carry_out
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.steps import StepRule
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.verdicts import Fate, Verdict
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, PODS, Told, named
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
@@ -716,3 +725,170 @@ def test_a_role_is_deleted_without_a_namespace() -> None:
     cluster.add(ROLES, "web")
     ranked(cluster, members=named_members((ROLES, "web")))
     assert cluster.log == ["delete ClusterRole web", "gone ClusterRole web"]
+
+
+# -- releases ----------------------------------------------------------------------------------------------------------
+
+
+def released(cluster: FakeCluster, resource: Resource, name: str, *names: str) -> Release:
+    return Release(
+        resource, record_of(cluster.objects[resource.group, resource.plural, "shop", name]["metadata"]), names
+    )
+
+
+def entry(cluster: FakeCluster, resource: Resource, name: str) -> Entry:
+    found = record_of(cluster.objects[resource.group, resource.plural, "shop", name]["metadata"])
+    return Entry(Member(resource, found, "plan"), Verdict(Fate.DELETE, "plan"))
+
+
+def carry(
+    cluster: FakeCluster,
+    *steps: Step,
+    stop: StopSign | None = None,
+    told: Any = None,
+    watched: tuple[Resource, ...] = (CONFIG_MAPS, SECRETS),
+    **how: Any,
+) -> RunOutcome:
+    looker: Any = Looker(cluster, Told())
+    for resource in watched:
+        looker.everything(resource)
+    site: Any = Site(cluster, looker, Matcher((), {}), Facts())
+    options = RunOptions(**{"timeout": 60.0, **how})
+    return carry_out(
+        Plan(list(steps)), {None: site}, options, cluster.clock, stop or StopSign(), Told() if told is None else told
+    )
+
+
+def three(**more: Any) -> tuple[FakeCluster, Step]:
+    """A step that releases ConfigMaps a, b and c."""
+    cluster = FakeCluster()
+    for name in "abc":
+        cluster.add(CONFIG_MAPS, name, **{"finalizers": [F, G], **more})
+    return cluster, Step(StepRule("free", 1), releases=[released(cluster, CONFIG_MAPS, name, F) for name in "abc"])
+
+
+def test_releases_lose_their_finalizers_and_stay() -> None:
+    cluster, step = three()
+    told = Told()
+    outcome = carry(cluster, step, told=told)
+    assert cluster.log == [f"strip ConfigMap shop/{name} ({F})" for name in "abc"]
+    assert (outcome.failure, outcome.changed, outcome.unfinished, outcome.steps[0].released) == (None, True, 0, 3)
+    assert (len(cluster.left()), [event.word for event in told if isinstance(event, Progress)]) == (3, ["released"] * 3)
+    assert [event for event in told if isinstance(event, (StepBegan, StepEnded))] == [
+        StepBegan("step 1/1 free", 1, 3),
+        StepEnded("step 1/1 free", 1, 0, 0, 0.0, 3),
+    ]
+
+
+def test_what_was_free_already_is_done_and_no_change() -> None:
+    cluster, step = three()
+    for name in "abc":
+        cluster.remove(CONFIG_MAPS, name)
+    outcome = carry(cluster, step)
+    assert (outcome.failure, outcome.changed, outcome.unfinished) == (None, False, 0)
+
+
+def test_a_release_that_is_refused_does_not_keep_the_others_but_the_later_steps() -> None:
+    cluster, step = three()
+    cluster.add(SECRETS, "s")
+    cluster.refusals["ConfigMap shop/b"] = api_error(403, "Forbidden", "no")
+    outcome = carry(cluster, step, Step(StepRule("next", 2), [[entry(cluster, SECRETS, "s")]]))
+    assert (outcome.steps[0].released, outcome.unfinished, outcome.steps[1].begun) == (2, 1, False)
+    assert str(outcome.failure).startswith("could not remove finalizers from ConfigMap shop/b: HTTP 403 Forbidden, no")
+
+
+def test_keep_going_begins_later_steps_and_tells_the_first_failure() -> None:
+    cluster, step = three()
+    cluster.add(SECRETS, "s")
+    cluster.refusals.update({"ConfigMap shop/b": api_error(403, "Forbidden", "no"), "Secret shop/s": api_error(409)})
+    outcome = carry(cluster, step, Step(StepRule("next", 2), [[entry(cluster, SECRETS, "s")]]), keep_going=True)
+    assert (outcome.steps[1].begun, outcome.unfinished) == (True, 2)
+    assert "ConfigMap shop/b" in str(outcome.failure)
+
+
+def test_keep_going_ends_when_the_time_is_over() -> None:
+    cluster, step = three(deleted=True)
+    cluster.add(SECRETS, "s")
+    hanging = Step(StepRule("hang", 1), [[entry(cluster, CONFIG_MAPS, "a")]])
+    outcome = carry(cluster, hanging, Step(StepRule("next", 2), [[entry(cluster, SECRETS, "s")]]), keep_going=True)
+    assert (isinstance(outcome.failure, TimedOut), outcome.steps[1].begun, step.releases[0].untried) == (
+        True,
+        False,
+        True,
+    )
+
+
+def test_keep_going_ends_with_the_wish_to_stop() -> None:
+    cluster, step = three()
+    stop = StopSign()
+    told = When(Did, lambda: stop.set("received SIGTERM"))
+    later = Step(StepRule("next", 2), releases=[released(cluster, CONFIG_MAPS, "c", G)])
+    outcome = carry(cluster, step, later, stop=stop, told=told, keep_going=True)
+    assert (cluster.log, outcome.steps[1].begun) == ([f"strip ConfigMap shop/a ({F})"], False)
+    assert (isinstance(outcome.failure, Interrupted), outcome.unfinished, outcome.changed) == (True, 3, True)
+
+
+def test_releases_that_the_time_does_not_reach_are_a_time_out() -> None:
+    cluster, step = three()
+    told = When(Did, lambda: cluster.clock.advance(61))
+    outcome = carry(cluster, step, told=told)
+    assert isinstance(outcome.failure, TimedOut)
+    assert "in step free: 2 of 3 objects still have their finalizers" in str(outcome.failure)
+
+
+def test_an_object_may_be_released_and_then_deleted_in_one_step() -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "a", finalizers=[F])
+    step = Step(StepRule("anchor", 1), [[entry(cluster, CONFIG_MAPS, "a")]])
+    step.releases = [released(cluster, CONFIG_MAPS, "a", F)]
+    outcome = carry(cluster, step)
+    assert cluster.log == [f"strip ConfigMap shop/a ({F})", "delete ConfigMap shop/a", "gone ConfigMap shop/a"]
+    assert (outcome.failure, outcome.steps[0].deleted, outcome.steps[0].released) == (None, 1, 1)
+
+
+@pytest.mark.parametrize("watched", [(CONFIG_MAPS,), ()], ids=["seen by the watch", "by the answer alone"])
+def test_an_object_that_goes_by_its_release_is_not_deleted_again_and_counts_as_gone(
+    watched: tuple[Resource, ...],
+) -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
+    step = Step(StepRule("anchor", 1), [[entry(cluster, CONFIG_MAPS, "a")]])
+    step.releases = [released(cluster, CONFIG_MAPS, "a", F)]
+    outcome = carry(cluster, step, watched=watched)
+    assert cluster.log == [f"strip ConfigMap shop/a ({F})", "gone ConfigMap shop/a"]
+    assert (outcome.failure, outcome.steps[0].deleted) == (None, 1)
+
+
+CLEAN: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "all went well": ({}, []),
+    "something was refused": ({"ConfigMap shop/b": api_error(403, "Forbidden", "no")}, ["Secret shop/s keep"]),
+}
+
+
+@pytest.mark.parametrize(("refusals", "kept"), named(CLEAN))
+def test_a_step_for_a_clean_end_is_kept_when_a_release_before_it_failed(
+    refusals: dict[str, Any], kept: list[str]
+) -> None:
+    cluster, step = three()
+    cluster.add(SECRETS, "s")
+    cluster.refusals.update(refusals)
+    last = Step(StepRule("last", 2, only_if_clean=True), [[entry(cluster, SECRETS, "s")]])
+    outcome = carry(cluster, step, last, keep_going=True)
+    late = outcome.steps[1].late_kept
+    assert [f"{one.member.ref} {one.verdict.fate.value}" for one in late] == kept
+    assert [one.verdict.why for one in late] == ["1 objects of the steps before it are still there"] * len(kept)
+    assert ("Secret shop/s" in cluster.left()) is bool(kept)
+
+
+def test_what_was_stripped_by_force_is_remembered() -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "a", finalizers=[F])
+    [step] = force(cluster).run.steps
+    assert [str(ref) for ref in step.stripped] == ["ConfigMap shop/a"]
+
+
+def test_a_strip_that_was_refused_is_not_remembered_as_one() -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
+    cluster.refusals["ConfigMap shop/a"] = api_error(403, "Forbidden", "no")
+    assert force(cluster, timeout=60).run.steps[0].stripped == []

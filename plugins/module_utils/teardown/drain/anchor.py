@@ -62,7 +62,7 @@ def find_anchor(profile: Profile, wish: AnchorWish, cluster: Cluster) -> Anchor 
         return None
     finding = cluster.find_kind(rule.kind.group, rule.kind.kind)
     if finding.resource is None:
-        if finding.availability.value == "not installed":
+        if finding.availability.value == "not installed" and rule is profile.anchor:
             return None
         raise CannotLook(f"cannot look for {rule.kind.title}", why=finding.why, next_step="bring that API back")
     found = _all_of(finding.resource, wish, cluster)
@@ -85,6 +85,16 @@ def find_anchor(profile: Profile, wish: AnchorWish, cluster: Cluster) -> Anchor 
         fitting[0],
         tuple(ref_to(finding.resource, record) for record in others if not record.terminating),
     )
+
+
+def live_anchors(profile: Profile, wish: AnchorWish, cluster: Cluster) -> tuple[ObjectRef, ...]:
+    """Those of other installations, asked for when ours is not there (any more)."""
+    rule = _rule(profile, wish)
+    resource = cluster.find_kind(rule.kind.group, rule.kind.kind).resource if rule else None
+    if resource is None:
+        return ()
+    records = [record_of(item["metadata"]) for item in _all_of(resource, wish, cluster)]
+    return tuple(ref_to(resource, record) for record in records if not record.terminating)
 
 
 def _rule(profile: Profile, wish: AnchorWish) -> AnchorRule | None:

@@ -9,11 +9,11 @@ Room: teardown. Stopped ones are started again when the drain does not come to i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...clock import Clock, Deadline
+from ...clock import Clock, Deadline, StopSign
 from ...objects import ObjectRef, Record, Resource, record_of, ref_to
 from ...problems import Problem
 from ..events import Did, Tell
@@ -62,29 +62,42 @@ class Controllers:
         return [one for one in self.found if one.wanted and one.can_be_scaled]
 
 
-def find_controllers(profile: Profile, namespace: str, managers: Iterable[str], cluster: Cluster) -> Controllers:
-    """By the labels of the profile, in the installation's namespace; else by what fits the finalizers' names."""
+def find_controllers(
+    profile: Profile, namespace: str, managers: Iterable[str], cluster: Cluster, foreign: Collection[str] = ()
+) -> Controllers:
+    """By the labels of the profile, in the installation's namespace; else by what fits the finalizers' names.
+
+    `foreign` are namespaces of other installations: nobody there works for us, and nobody there is stopped.
+    """
     try:
-        found = labelled(profile.workloads, namespace, cluster)
+        everybody = labelled(profile.workloads, namespace, cluster)
+        found = [one for one in everybody if one.record.namespace not in foreign]
     except Problem as problem:
         return Controllers([], Owner(Life.UNKNOWN, "", f"could not look: {problem.why}"))
     alive = [one for one in found if one.available]
     if alive:
         why = f"{alive[0].ref} has {alive[0].available} of {alive[0].wanted} replicas available"
         return Controllers(found, Owner(Life.ALIVE, str(alive[0].ref), why))
-    guessed = _guess(profile, managers, cluster)
-    if guessed.life is Life.ALIVE:
-        return Controllers(found, guessed)
-    if found:
+    homes = {namespace} if namespace else {one.record.namespace for one in found}
+    guessed = _guess(profile, homes, foreign, managers, cluster)
+    if found and guessed.life is not Life.ALIVE:
         return Controllers(found, Owner(Life.GONE, str(found[0].ref), f"{found[0].ref} has no available replica"))
-    if guessed.life is Life.UNKNOWN and profile.workloads:
+    if not found and guessed.life is Life.UNKNOWN and profile.workloads:
         why = f"no workload is labelled {' or '.join(profile.workloads)}" + (f" in {namespace}" if namespace else "")
         return Controllers([], Owner(Life.GONE, "", why))
-    return Controllers([], guessed)
+    return Controllers(found, guessed)
 
 
-def _guess(profile: Profile, managers: Iterable[str], cluster: Cluster) -> Owner:
+def _guess(
+    profile: Profile, homes: set[str], foreign: Collection[str], managers: Iterable[str], cluster: Cluster
+) -> Owner:
     facts = fetch_owner_facts(cluster)
+
+    def may_be_ours(place: str) -> bool:
+        return place in homes if homes else place not in foreign
+
+    facts.workloads = [one for one in facts.workloads if may_be_ours(one.namespace)]
+    facts.leases = [one for one in facts.leases if may_be_ours(one.namespace)]
     owners = [judge_owner(name, sorted(set(managers)), facts) for name in profile.finalizers]
     for life in (Life.ALIVE, Life.GONE):
         fitting = [owner for owner in owners if owner.life is life]
@@ -115,26 +128,24 @@ def _controller(resource: Resource, item: Mapping[str, Any]) -> Controller:
     return Controller(resource, record_of(item["metadata"]), wanted, available)
 
 
-def stop(controllers: Iterable[Controller], cluster: Cluster, clock: Clock, tell: Tell) -> list[Controller]:
-    """Scale to 0, and wait a while for the last pod. Those that were stopped by us."""
-    stopped = []
+def stop(controllers: Sequence[Controller], cluster: Cluster, clock: Clock, wish: StopSign, tell: Tell) -> None:
+    """Scale to 0, and wait a while for the last pod."""
     for controller in controllers:
         _scale(controller, 0, cluster, tell)
-        stopped.append(controller)
     deadline = Deadline(clock, _STOPPING)
-    while not deadline.passed() and any(_pods(one, cluster) for one in stopped):
+    while not deadline.passed() and any(_pods(one, cluster) for one in controllers):
+        wish.raise_if_set()
         clock.sleep(_LOOK_AGAIN)
-    return stopped
 
 
-def start_again(controllers: Iterable[Controller], cluster: Cluster, tell: Tell) -> list[str]:
-    """Back to the replicas they had. What cannot be started again, in words."""
+def start_again(controllers: Iterable[Controller], cluster: Cluster, tell: Tell) -> list[tuple[Controller, Problem]]:
+    """Back to the replicas they had. Those that cannot be started again, and why."""
     failed = []
     for controller in controllers:
         try:
             _scale(controller, controller.wanted, cluster, tell)
         except Problem as problem:
-            failed.append(f"{controller.ref} could not be scaled back to {controller.wanted}: {problem.why}")
+            failed.append((controller, problem))
     return failed
 
 

@@ -12,6 +12,8 @@ does not end well; a freeze is lifted in any case.
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -28,7 +30,7 @@ from ..matching import Matcher
 from ..members.looking import Looker
 from ..owners import Life
 from ..paths import patch_at
-from ..plan import Plan
+from ..plan import Plan, Step
 from ..rehearsal import rehearse, why_refused
 from ..rights import require_rights
 from ..run import RunOptions, RunOutcome, Site, carry_out
@@ -38,13 +40,15 @@ from .controllers import stop as stop_controllers
 from .options import RETAIN, DrainOptions
 from .planning import anchor_step, finalizers_of
 from .profile import Profile, ProfileKind
+from .scene import OPERATOR
 from .settling import stays_quiet
-from .survey import Survey, make_survey, refuse_what_is_unsafe
+from .survey import Survey, look_again, make_survey, refuse_what_is_unsafe
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
 _ROUNDS = 5  # how often finalizers may come back before somebody has to look
+_PAUSE = 0.5
 _FREEZE_EXTRA = 60.0  # seconds a freeze outlasts the task, if nobody lifts it
 _RATE = 300.0  # objects a second, for the forecast: below what `make bench` finds
 
@@ -80,7 +84,7 @@ def forecast(survey: Survey, options: DrainOptions) -> float:
 
 def _has_to_settle(survey: Survey) -> bool:
     """Also where no operator was found: one that is labelled otherwise would put them back all the same."""
-    return bool(survey.plan.kinds_only.releases)
+    return survey.plan.size > 0
 
 
 def drain(
@@ -130,7 +134,10 @@ class _Drain:
 
     def go(self, survey: Survey) -> None:
         if self.options.check_mode:
-            self._rehearse(survey)
+            try:
+                self._rehearse(survey)
+            except Problem as problem:
+                self.outcome.failure = problem
             return
         if not survey.plan.size and survey.plan.anchor is None:
             return
@@ -138,11 +145,14 @@ class _Drain:
             self.outcome.keepsakes = keep(survey.plan.whole, {None: self.cluster})
         try:
             with self._frozen(survey), self._quiet_controllers(survey):
+                self._spare_what_the_operator_would_delete(survey)
                 self._tell_the_operator(survey)
                 self._free_everything(survey)
                 if self.outcome.failure is None:
                     self._let_the_anchor_go(survey)
         except Problem as problem:
+            if self.outcome.failure is None:  # all went well, but the freeze cannot be lifted
+                self._start_again()
             self.outcome.failure = self.outcome.failure or problem
         self.outcome.changed = self.outcome.changed or any(run.changed for run in self.outcome.runs)
         self.outcome.blocked = [entry for run in self.outcome.runs for entry in explain(run, {None: self.cluster})]
@@ -168,9 +178,9 @@ class _Drain:
             yield
             return
         policy = self._freeze(survey)
-        freeze(policy, self.cluster, self.clock, self.tell)
-        self.outcome.frozen, self.outcome.changed = policy.name, True
         try:
+            self.outcome.frozen, self.outcome.changed = policy.name, True
+            freeze(policy, self.cluster, self.clock, self.tell)
             yield
         finally:
             with self.cluster.cleaning_up():
@@ -178,9 +188,9 @@ class _Drain:
 
     def _freeze(self, survey: Survey) -> Freeze:
         kinds = [view.resource for view in survey.scene.views if view.resource]
-        made = [view.resource for view in survey.scene.views if view.resource and view.role == "operator"]
+        made = [view.resource for view in survey.scene.views if view.resource and view.role == OPERATOR]
         return Freeze(
-            name=f"sunset-drain-{self.profile.name}",
+            name=_freeze_name(self.profile.name, survey.instance.namespaces),
             no_creation_of=tuple(made),
             no_finalizers=tuple(sorted({name for view in survey.scene.views for name in view.kind.finalizers})),
             finalizers_on=tuple(kinds),
@@ -195,8 +205,8 @@ class _Drain:
             return
         self.outcome.stopped = list(survey.controllers.running)
         try:
-            self.outcome.changed = bool(self.outcome.stopped)
-            stop_controllers(self.outcome.stopped, self.cluster, self.clock, self.tell)
+            self.outcome.changed = self.outcome.changed or bool(self.outcome.stopped)
+            stop_controllers(self.outcome.stopped, self.cluster, self.clock, self.stop, self.tell)
             yield
         except BaseException:
             self._start_again()
@@ -206,9 +216,24 @@ class _Drain:
 
     def _start_again(self) -> None:
         with self.cluster.cleaning_up():
-            for text in start_again(self.outcome.stopped, self.cluster, self.tell):
-                _warn(self.outcome, text, self.tell)
-        self.outcome.stopped = []
+            failed = start_again(self.outcome.stopped, self.cluster, self.tell)
+        for controller, problem in failed:
+            text = f"{controller.ref} could not be scaled back to {controller.wanted}: {problem.why}"
+            _warn(self.outcome, text, self.tell)
+        self.outcome.stopped = [controller for controller, _problem in failed]
+
+    def _spare_what_the_operator_would_delete(self, survey: Survey) -> None:
+        """A running operator that is told to delete takes all that carries its finalizer: first off with it."""
+        if survey.policy == RETAIN or not survey.tells_operator:
+            return
+        own = {rank for rank, view in enumerate(survey.scene.views, 1) if view.role == OPERATOR}
+        steps = [step for step in survey.plan.steps if step.releases and step.rule.rank in own]
+        spared = [Step(step.rule, releases=step.releases) for step in steps]
+        if not spared:
+            return
+        self._run(Plan(spared), survey)
+        if self.outcome.failure is not None:
+            raise self.outcome.failure
 
     def _tell_the_operator(self, survey: Survey) -> None:
         """A running operator drains by itself once its anchor is being deleted, and stops adding finalizers."""
@@ -229,21 +254,32 @@ class _Drain:
                 raise written.problem
             self.outcome.changed = self.outcome.changed or written.changed
 
-    def _free_everything(self, survey: Survey) -> None:
+    def _free_everything(self, first: Survey) -> None:
         """Round after round, until a fresh look shows nothing to do and it stays quiet."""
-        first = survey
-        for _round in range(_ROUNDS):
-            if survey.plan.size:
-                self._run(survey.plan.kinds_only, survey)
-            if self.outcome.failure is not None or not first.plan.size or not _has_to_settle(first):
+        if not first.plan.size:
+            return
+        survey = first
+        for turn in range(_ROUNDS):
+            self._run(survey.plan.kinds_only, survey)
+            if self.outcome.failure is not None:
                 return
-            survey = make_survey(self.options, self.profile, self.cluster, self.tell)
-            survey.scene.refuse_if_unreadable()
-            self.outcome.came_back += survey.plan.size
-            if not survey.plan.size and self._is_quiet(survey):
-                return
+            # What comes back at once gets more and more time to calm down.
+            self.clock.sleep(_PAUSE * 2**turn if turn else 0.0)
             self.stop.raise_if_set()
+            survey = self._look_again(first)
+            if not survey.plan.size:
+                quiet = self._is_quiet(survey)
+                self.stop.raise_if_set()
+                if quiet:
+                    return
+                survey = self._look_again(first)
+            if not survey.plan.size:
+                return  # somebody else's objects: another installation may work on
+            self.outcome.came_back += survey.plan.size
         self.outcome.failure = self._keeps_coming_back(survey)
+
+    def _look_again(self, first: Survey) -> Survey:
+        return look_again(first, self.options, self.cluster, self.tell)
 
     def _is_quiet(self, survey: Survey) -> bool:
         kinds: dict[tuple[str, str], ProfileKind] = {}
@@ -258,20 +294,14 @@ class _Drain:
         return stays_quiet(listings, kinds, known, self.options.settle, self.cluster, self.clock, self.stop)
 
     def _keeps_coming_back(self, survey: Survey) -> Refused:
-        releases = survey.plan.kinds_only.releases
-        managers = sorted(
-            {
-                name
-                for one in releases
-                for finalizer, name in one.record.finalizer_managers
-                if finalizer in one.finalizers
-            }
-        )
+        plan = survey.plan.kinds_only
+        things = [(one.ref, one.record) for one in plan.releases]
+        things += [(entry.member.ref, entry.member.record) for entry in plan.going]
+        managers = sorted({name for _ref, record in things for _finalizer, name in record.finalizer_managers})
         who = f", set by {' and '.join(managers)}" if managers else ""
-        example = f", {releases[0].ref} among them" if releases else ""
         return Refused(
             "the finalizers keep coming back",
-            why=f"on {survey.plan.size} objects{example}{who}",
+            why=f"on {len(things)} objects, {things[0][0]} among them{who}",
             next_step="stop that controller (quiesce: scale), or set freeze: true, and run the task again",
         )
 
@@ -287,14 +317,22 @@ class _Drain:
         looker = Looker(self.cluster, self.tell)
         looker.everything(newest.resource, newest.record.namespace or None)
         step = anchor_step(newest, survey.plan.anchor.rule.rank, self.options, alone=not survey.tells_operator)
-        self._run(Plan([step]), survey, looker)
+        self._run(Plan([step]), survey, looker, keep_markers=False)
 
-    def _run(self, plan: Plan, survey: Survey, looker: Looker | None = None) -> None:
-        site = Site(self.cluster, looker or survey.looker, Matcher((), {}), Facts(not_ours=survey.not_ours))
+    def _run(self, plan: Plan, survey: Survey, looker: Looker | None = None, *, keep_markers: bool = True) -> None:
+        facts = Facts(not_ours=survey.not_ours, keep_markers=keep_markers)
+        site = Site(self.cluster, looker or survey.looker, Matcher((), {}), facts)
         how = RunOptions(timeout=self.deadline.left(), ladder=self.options.ladder, keep_going=True)
         run = carry_out(plan, {None: site}, how, self.clock, self.stop, self.tell)
         self.outcome.runs.append(run)
         self.outcome.failure = self.outcome.failure or run.failure
+
+
+def _freeze_name(profile: str, namespaces: tuple[str, ...]) -> str:
+    """A name the API server takes. Drains of two installations at the same time must not share one."""
+    slug = re.sub("[^a-z0-9]+", "-", profile.lower()).strip("-")[:40] or "profile"
+    place = hashlib.sha256(",".join(sorted(namespaces)).encode()).hexdigest()[:8]
+    return f"sunset-drain-{slug}-{place}" if namespaces else f"sunset-drain-{slug}"
 
 
 def _summary(survey: Survey, options: DrainOptions) -> str:
@@ -322,6 +360,10 @@ def _warn_beforehand(outcome: DrainOutcome, survey: Survey, options: DrainOption
             f"{first.member.ref} ({first.verdict.why})",
             tell,
         )
+    reached = [entry for entry in plan.kinds_only.kept if entry.member.record.finalizers]
+    if reached and survey.policy != RETAIN and survey.tells_operator:
+        text = f"the operator itself is told to delete, and may take {len(reached)} objects that this task leaves alone"
+        _warn(outcome, f"{text}, {reached[0].member.ref} among them", tell)
     seconds = forecast(survey, options)
     if seconds > options.timeout:
         _warn(outcome, f"this will take about {seconds:.0f} s, and timeout is {options.timeout:.0f} s", tell)

@@ -97,10 +97,11 @@ class Yardstick:
         return bool(marks) and not any(mark in record.labels for mark in marks) and not record.owner_uids
 
     def by_ingress_class(self, record: Record, item: Item) -> Verdict | None:
-        name = value_at(item, "spec.ingressClassName") or record.annotations.get(_CLASS_ANNOTATION)
+        # The API says: the old annotation, where it is set, goes before the field.
+        name = record.annotations.get(_CLASS_ANNOTATION) or value_at(item, "spec.ingressClassName")
         name = name or self.classes.default_ingress
         if not name:
-            return _unclear("it has no ingress class, and the cluster has no default one")
+            return _unclear("it has no ingress class, and no default one is known")
         if self.instance.ingress_classes:
             ours = name in self.instance.ingress_classes
             return None if ours else _theirs(f"its class {name} is not among instance.ingress_classes")
@@ -141,10 +142,10 @@ class Yardstick:
         if (parent.get("kind") or "Gateway") != "Gateway" or (parent.get("group") or GATEWAY) != GATEWAY:
             return _theirs(f"its parent is a {parent.get('kind')}")
         place = (str(parent.get("namespace") or record.namespace), str(parent.get("name") or ""))
-        if place not in self.classes.gateways:
-            return _unclear(f"its parent Gateway {'/'.join(place)} does not exist")
         if self.instance.namespaces and place[0] not in self.instance.namespaces:
             return _theirs(f"its parent Gateway {'/'.join(place)} is not drained")
+        if place not in self.classes.gateways:
+            return _unclear(f"its parent Gateway {'/'.join(place)} does not exist")
         objection = self._gateway_objection(self.classes.gateways[place])
         return Verdict(objection.fate, f"its parent Gateway {'/'.join(place)}: {objection.why}") if objection else None
 

@@ -79,8 +79,8 @@ def parse_drain(params: Mapping[str, Any], *, check_mode: bool) -> DrainOptions:
     _no_empty_texts(anchor, "anchor", bad)
     if params["settle"] < 0:
         bad.add("settle", f"must be 0 or more, not {params['settle']}")
-    if params["force_after"] < 0:
-        bad.add("force_after", f"must be 0 or more, not {params['force_after']}")
+    if anchor.get("api_version") and not anchor.get("kind"):
+        bad.add("anchor.api_version", "says nothing without anchor.kind")
     check_run_options(params, bad)
     bad.raise_if_any()
     return DrainOptions(

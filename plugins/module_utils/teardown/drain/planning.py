@@ -10,11 +10,13 @@ Room: teardown (pure). The order of kinds is the profile's; inside a kind everyt
 from __future__ import annotations
 
 import fnmatch
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...objects import ObjectRef, Record, Resource
+from ..finalizer_rules import known
 from ..guards import Facts, judge
 from ..members.looking import Member
 from ..paths import value_at
@@ -43,8 +45,8 @@ class DrainPlan:
     steps: list[Step] = field(default_factory=list)
     anchor: Step | None = None
     retained: list[Retained] = field(default_factory=list)
-    found: dict[str, int] = field(default_factory=dict)  # kind → objects with the finalizer, whosever they are
-    bare: dict[str, int] = field(default_factory=dict)  # kind → objects of the operator that carry no finalizer
+    found: Counter[ProfileKind] = field(default_factory=Counter)  # objects with the finalizer, whosever they are
+    bare: Counter[ProfileKind] = field(default_factory=Counter)  # objects of the operator that carry no finalizer
 
     @property
     def whole(self) -> Plan:
@@ -72,7 +74,7 @@ def plan_drain(
             plan.steps.append(step)
     if anchor is not None and options.remove_anchor:
         plan.anchor = anchor_step(anchor, len(scene.views) + 1, options, alone=alone)
-        external = _external(anchor.rule.kind, anchor.item)
+        external = external_of(anchor.rule.kind, anchor.item)
         if alone and external:
             why = "the operator does not run, so nobody deregisters it outside the cluster"
             plan.retained.append(Retained(anchor.ref, why, external))
@@ -93,14 +95,17 @@ def _plan_kind(
     for record in view.records:
         names = finalizers_of(record, view.kind)
         if not names:
-            plan.bare[view.kind.kind] = plan.bare.get(view.kind.kind, 0) + (view.role == OPERATOR)
+            plan.bare[view.kind] += view.role == OPERATOR
             if not deletes or options.only_with_finalizer:
                 continue  # nothing holds it, so nothing will get stuck
         else:
-            plan.found[view.kind.kind] = plan.found.get(view.kind.kind, 0) + 1
+            plan.found[view.kind] += 1
         item = view.items.get(record.uid) or {}
         member = Member(resource, record, yardstick.profile.title)
-        objection = yardstick.objection(view.kind, record, item)
+        if yardstick.needs_whole(view.kind) and not item:
+            objection: Verdict | None = Verdict(Fate.UNMATCHED, "it appeared while we looked; run the task again")
+        else:
+            objection = yardstick.objection(view.kind, record, item)
         if objection is not None:
             step.kept.append(Entry(member, objection))
             continue
@@ -111,9 +116,9 @@ def _plan_kind(
         elif names:
             step.releases.append(Release(member.resource, record, names))
             reason = spared.why if spared else _why_retained(view)
-            plan.retained.append(Retained(member.ref, reason, _external(view.kind, item)))
-        else:
-            step.kept.append(Entry(member, spared or Verdict(Fate.KEEP, "nothing holds it")))
+            plan.retained.append(Retained(member.ref, reason, external_of(view.kind, item)))
+        elif spared:
+            step.kept.append(Entry(member, spared))
     step.waves = [doomed] if doomed else []
 
 
@@ -141,10 +146,10 @@ def _note_own_policy(plan: DrainPlan, kind: ProfileKind, member: Member, item: M
     found = value_at(item, path)
     if found is not None and found != deletes:
         why = f"retained by its own policy: {path} is {found}"
-        plan.retained.append(Retained(member.ref, why, _external(kind, item)))
+        plan.retained.append(Retained(member.ref, why, external_of(kind, item)))
 
 
-def _external(kind: ProfileKind, item: Mapping[str, Any]) -> dict[str, Any]:
+def external_of(kind: ProfileKind, item: Mapping[str, Any]) -> dict[str, Any]:
     """What exists outside the cluster because of this object."""
     values = {path: value_at(item, path) for path in kind.external_ids}
     return {path: value for path, value in values.items() if value not in (None, "", [])}
@@ -162,8 +167,15 @@ def anchor_step(anchor: Anchor, rank: int, options: DrainOptions, *, alone: bool
 
 def finalizers_of(record: Record, kind: ProfileKind) -> tuple[str, ...]:
     """Those of the object's finalizers that are the product's."""
-    wanted = dict.fromkeys(record.finalizers)
-    return tuple(name for name in wanted if any(fnmatch.fnmatchcase(name, pattern) for pattern in kind.finalizers))
+    return tuple(name for name in dict.fromkeys(record.finalizers) if _is_of(name, kind.finalizers))
+
+
+def _is_of(name: str, patterns: tuple[str, ...]) -> bool:
+    """Kubernetes' own finalizers guard data and money: a glob never takes one."""
+    entry = known(name)
+    if name in patterns:
+        return True
+    return not (entry and entry.protected) and any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def managers_of(scene: Scene) -> Iterable[str]:

@@ -68,7 +68,9 @@ def read_profile(data: Mapping[str, Any], path: str, bad: BadFields) -> Profile:
     finalizers = reader.texts("finalizers")
     if not finalizers:
         bad.add(f"{path}.finalizers", "name at least one finalizer of the product")
-    kinds = _Kinds(finalizers, reader.table("external_ids"), reader.table("own_policy"), bad)
+    if any(not text.strip("*?/.") for text in finalizers):
+        bad.add(f"{path}.finalizers", "a lone * would take finalizers nobody thought of; name them, or their domain")
+    kinds = _Kinds(finalizers, _external_ids(reader), _own_policies(reader), bad)
     classes, labels = reader.within("classes"), reader.within("labels")
     classes.only("ingress_controllers", "gateway_controllers")
     classes.complain_about_others()
@@ -77,7 +79,8 @@ def read_profile(data: Mapping[str, Any], path: str, bad: BadFields) -> Profile:
     users, operators = kinds.read(reader, "user_kinds"), kinds.read(reader, "operator_kinds")
     if not users and not operators:
         bad.add(path, "name kinds under user_kinds or operator_kinds")
-    for place, selector in enumerate(reader.texts("workloads")):
+    workloads = reader.texts("workloads")
+    for place, selector in enumerate(workloads):
         with _complaining(f"{path}.workloads[{place}]", bad):
             parse_selector(selector)
     name = reader.text("name") or "profile"
@@ -92,9 +95,27 @@ def read_profile(data: Mapping[str, Any], path: str, bad: BadFields) -> Profile:
         gateway_controllers=classes.texts("gateway_controllers"),
         controller_name_labels=labels.texts("controller_name"),
         controller_namespace_labels=labels.texts("controller_namespace"),
-        workloads=reader.texts("workloads"),
+        workloads=workloads,
         notes=reader.texts("notes"),
     )
+
+
+def _external_ids(reader: _Reader) -> dict[str, tuple[str, ...]]:
+    inner = reader.within("external_ids")
+    return {str(kind): inner.texts(kind) for kind in inner.data}
+
+
+def _own_policies(reader: _Reader) -> dict[str, tuple[str, str]]:
+    inner = reader.within("own_policy")
+    found = {}
+    for kind in inner.data:
+        rule = _Reader(inner.data[kind], f"{inner.path}.{kind}", reader.bad)
+        rule.only("path", "deletes")
+        rule.complain_about_others()
+        if not rule.text("path"):
+            reader.bad.add(f"{rule.path}.path", "is needed")
+        found[str(kind)] = (rule.text("path"), rule.text("deletes"))
+    return found
 
 
 @contextlib.contextmanager
@@ -119,8 +140,8 @@ class _Kinds:
     """Reads kinds, with what the profile says about all of them."""
 
     finalizers: tuple[str, ...]
-    external_ids: Mapping[str, Any]
-    own_policy: Mapping[str, Any]
+    external_ids: Mapping[str, tuple[str, ...]]
+    own_policy: Mapping[str, tuple[str, str]]
     bad: BadFields
 
     def read(self, reader: _Reader, key: str) -> tuple[ProfileKind, ...]:
@@ -141,13 +162,12 @@ class _Kinds:
         if not kind:
             self.bad.add(f"{reader.path}.kind", "is needed")
             return None
-        own = self.own_policy.get(kind)
         return ProfileKind(
             group=reader.text("group"),
             kind=kind,
             finalizers=reader.texts("finalizers") or self.finalizers,
-            external_ids=tuple(self.external_ids.get(kind) or ()),
-            own_policy=(str(own.get("path")), str(own.get("deletes"))) if isinstance(own, Mapping) else None,
+            external_ids=self.external_ids.get(kind, ()),
+            own_policy=self.own_policy.get(kind),
         )
 
 
@@ -169,7 +189,7 @@ class _Reader:
         self.known.extend(keys)
 
     def complain_about_others(self) -> None:
-        for key in sorted(set(self.data) - set(self.known)):
+        for key in sorted(set(self.data) - set(self.known), key=str):
             self.bad.add(f"{self.path}.{key}", f"is not known; there are {', '.join(self.known)}")
 
     def text(self, key: str) -> str:

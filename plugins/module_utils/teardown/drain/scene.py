@@ -148,17 +148,30 @@ class Look:
     def _classes(self, views: Iterable[KindView]) -> Classes:
         """IngressClasses, GatewayClasses and Gateways: only when an object asks for them."""
         asking = {(view.kind.group, view.kind.kind) for view in views if view.items}
-        by_class = {key for key in asking if key == INGRESS and not self._yardstick.instance.ingress_classes}
         by_gateway = {key for key in asking if key[0] == GATEWAY}
         return classes_of(
-            ingress=self._all("networking.k8s.io", "IngressClass") if by_class else (),
+            ingress=self._ingress_classes() if INGRESS in asking else (),
             gateway=self._all(GATEWAY, "GatewayClass") if by_gateway else (),
-            gateways=self._all(GATEWAY, "Gateway") if by_gateway else (),
+            gateways=self._all(GATEWAY, "Gateway", self._parents_homes(by_gateway)) if by_gateway else (),
         )
 
-    def _all(self, group: str, kind: str) -> list[dict[str, Any]]:
+    def _ingress_classes(self) -> list[dict[str, Any]]:
+        try:
+            return self._all("networking.k8s.io", "IngressClass")
+        except Problem:
+            if not self._yardstick.instance.ingress_classes:
+                raise
+            return []  # the task names its classes; only which is the default stays unknown
+
+    def _parents_homes(self, asking: set[tuple[str, str]]) -> tuple[str, ...]:
+        """Where Gateways matter: in the named namespaces; everywhere for a class, which others may use as well."""
+        return () if (GATEWAY, "GatewayClass") in asking else self._yardstick.instance.namespaces
+
+    def _all(self, group: str, kind: str, namespaces: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         resource = self._cluster.find_kind(group, kind).resource
-        return self._cluster.list_whole(resource) if resource else []
+        if resource is None:
+            return []
+        return [item for name in namespaces or (None,) for item in self._cluster.list_whole(resource, name)]
 
 
 _DEFINITIONS = Resource(

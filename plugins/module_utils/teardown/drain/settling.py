@@ -34,6 +34,7 @@ class Settling:
         self._known = known
         self._clock = clock
         self._moved = threading.Condition()
+        self._blind: set[str] = set()
         self.back: dict[str, Record] = {}
 
     def changed(self, scope: Scope, record: Record) -> None:
@@ -52,11 +53,12 @@ class Settling:
             self.back.pop(record.uid, None)
 
     def listed(self, listing: Listing) -> None:
+        self._blind.discard(str(listing.scope))
         for record in listing.records:
             self.changed(listing.scope, record)
 
     def blinded(self, scope: Scope, problem: Problem) -> None:
-        """The next survey lists everything again; it will say so if it still cannot see."""
+        self._blind.add(str(scope))
 
     def wait(self, seconds: float, stop: StopSign) -> bool:
         """Whether it stayed quiet for so long."""
@@ -64,7 +66,7 @@ class Settling:
         with self._moved:
             while not self.back and not deadline.passed() and not stop.is_set():
                 self._clock.wait(self._moved, min(1.0, deadline.left()))
-            return not self.back
+            return not self.back and not self._blind  # what cannot be seen is not quiet
 
 
 def stays_quiet(

@@ -13,12 +13,12 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...objects import Record
+from ...objects import ObjectRef, Record
 from ...problems import Refused
 from ..events import Tell
 from ..members.looking import Looker
 from ..owners import Life
-from .anchor import Anchor, find_anchor
+from .anchor import Anchor, find_anchor, live_anchors
 from .controllers import Controllers, find_controllers
 from .instance import Yardstick
 from .options import AUTO, DELETE, RETAIN, DrainOptions, Instance
@@ -41,6 +41,7 @@ class Survey:
     plan: DrainPlan
     looker: Looker
     quiesces: bool
+    others: tuple[ObjectRef, ...] = ()  # live anchors of other installations
 
     def not_ours(self, record: Record, marked: bool) -> str:
         """Asked once more right before a delete, with the newest labels."""
@@ -62,36 +63,49 @@ class Survey:
 
 def make_survey(options: DrainOptions, profile: Profile, cluster: Cluster, tell: Tell) -> Survey:
     anchor = find_anchor(profile, options.anchor, cluster)
+    others = anchor.others if anchor else live_anchors(profile, options.anchor, cluster)
     policy = options.policy or (anchor.policy if anchor else "") or RETAIN
-    instance = _completed(options.instance, anchor)
+    instance = _completed(options, anchor)
     looker = Looker(cluster, tell)
     yardstick = Yardstick(profile, instance)
     scene = Look(profile, yardstick, policy, cluster, looker).scene()
     yardstick = dataclasses.replace(yardstick, classes=scene.classes)
-    controllers = find_controllers(profile, instance.controller_namespace, managers_of(scene), cluster)
+    foreign = {ref.namespace for ref in others} - {instance.controller_namespace}
+    controllers = find_controllers(profile, instance.controller_namespace, managers_of(scene), cluster, foreign)
     alive = controllers.owner.life is Life.ALIVE
     tells = anchor is not None and options.remove_anchor
     quiesces = options.quiesce == "scale" or (options.quiesce == AUTO and policy == RETAIN and alive and not tells)
     plan = plan_drain(scene, yardstick, options, policy, anchor, alone=quiesces or not alive)
-    return Survey(profile, anchor, policy, instance, controllers, scene, plan, looker, quiesces)
+    return Survey(profile, anchor, policy, instance, controllers, scene, plan, looker, quiesces, others)
 
 
-def _completed(instance: Instance, anchor: Anchor | None) -> Instance:
-    """An installation's controllers live beside its anchor."""
-    if anchor is None or instance.controller_namespace:
-        return instance
-    return dataclasses.replace(instance, controller_namespace=anchor.record.namespace)
+def look_again(first: Survey, options: DrainOptions, cluster: Cluster, tell: Tell) -> Survey:
+    """What is left of the plan, and what came meanwhile. The anchor may be gone by now; what it said still holds."""
+    looker = Looker(cluster, tell)
+    yardstick = Yardstick(first.profile, first.instance)
+    scene = Look(first.profile, yardstick, first.policy, cluster, looker).scene()
+    scene.refuse_if_unreadable()
+    yardstick = dataclasses.replace(yardstick, classes=scene.classes)
+    plan = plan_drain(scene, yardstick, options, first.policy, None, alone=False)
+    return dataclasses.replace(first, scene=scene, plan=plan, looker=looker)
+
+
+def _completed(options: DrainOptions, anchor: Anchor | None) -> Instance:
+    """An installation's controllers live beside its anchor, also where only the task still names that."""
+    place = anchor.record.namespace if anchor else options.anchor.namespace
+    if options.instance.controller_namespace or not place:
+        return options.instance
+    return dataclasses.replace(options.instance, controller_namespace=place)
 
 
 def refuse_what_is_unsafe(survey: Survey, options: DrainOptions) -> None:
     """Reasons not to begin, each with its way out."""
     survey.scene.refuse_if_unreadable()
-    anchor = survey.anchor
-    if anchor and anchor.others and not options.instance.is_given:
+    others = survey.others
+    if others and not options.instance.is_given:
         raise Refused(
             "another installation may own some of these objects",
-            why=f"{anchor.others[0]} is alive too"
-            + (f", and {len(anchor.others) - 1} more" * (len(anchor.others) > 1)),
+            why=f"{others[0]} is alive too" + (f", and {len(others) - 1} more" if len(others) > 1 else ""),
             next_step="say in instance what belongs to the one you drain; nothing was changed",
         )
     deleting = any(step.going for step in survey.plan.steps)
@@ -108,7 +122,8 @@ def refuse_what_is_unsafe(survey: Survey, options: DrainOptions) -> None:
             why="quiesce: scale would stop it before it can clean up",
             next_step="leave quiesce out, or use policy Retain; nothing was changed",
         )
-    if options.quiesce == "scale" and not survey.controllers.found:
+    busy = survey.plan.size or survey.plan.anchor
+    if options.quiesce == "scale" and not survey.controllers.found and busy:
         labels = " or ".join(survey.profile.workloads) or "(the profile knows no label)"
         place = survey.instance.controller_namespace
         raise Refused(

@@ -1,0 +1,128 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The jobs behind the modules `drain` and `freeze`: options, documentation and the whole result."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.sunset.kube.plugins.doc_fragments import connection, run
+from ansible_collections.sunset.kube.plugins.module_utils import front
+from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, Job, perform
+from ansible_collections.sunset.kube.plugins.module_utils.jobs import drain as drain_job
+from ansible_collections.sunset.kube.plugins.module_utils.jobs import freeze as freeze_job
+from ansible_collections.sunset.kube.plugins.modules import drain, freeze
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, FakeServer, cluster_on, named
+from ansible_collections.sunset.kube.tests.unit.jobs.test_ranked_delete import agreed
+
+FRAGMENTS = {"connection": connection, "run": run}
+MODULES: dict[str, tuple[Job, ModuleType]] = {
+    "drain": (drain_job.JOB, drain),
+    "freeze": (freeze_job.JOB, freeze),
+}
+F = "example.com/cleanup"
+PROFILE = {
+    "name": "shop",
+    "finalizers": [F],
+    "operator_kinds": [{"group": "ingress.example.com", "kind": "Domain"}],
+    "workloads": ["app=shop"],
+}
+
+
+def documented(module: ModuleType) -> dict[str, Any]:
+    """Every option of the documentation, those of its fragments included."""
+    text = yaml.safe_load(module.DOCUMENTATION)
+    options: dict[str, Any] = dict(text["options"])
+    for name in text["extends_documentation_fragment"]:
+        fragment = FRAGMENTS.get(name.rpartition(".")[2])
+        if fragment is not None:
+            options.update(yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"])
+    return options
+
+
+@pytest.mark.parametrize(("job", "module"), named(MODULES))
+def test_every_option_is_documented_as_it_is_and_no_other(job: Job, module: ModuleType) -> None:
+    assert agreed(documented(module), "suboptions") == agreed(job.arguments, "options")
+
+
+@pytest.mark.parametrize(("job", "module"), named(MODULES))
+def test_every_example_is_accepted(job: Job, module: ModuleType) -> None:
+    validator = ArgumentSpecValidator(job.arguments)
+    for task in yaml.safe_load(module.EXAMPLES):
+        given = task[f"sunset.kube.{job.name}"]
+        checked = validator.validate({**given, "host": "http://api.example.com"})
+        assert checked.error_messages == []
+        job.check(checked.validated_parameters)
+
+
+@pytest.mark.parametrize(("job", "module"), named(MODULES))
+def test_every_option_that_is_named_in_the_documentation_exists(job: Job, module: ModuleType) -> None:
+    words = {part.partition(")")[0] for part in str(module.DOCUMENTATION).split("O(")[1:]}
+    tops = {word.partition("=")[0].partition(".")[0] for word in words}
+    assert tops <= set(job.arguments)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
+    made = FakeServer()
+    made.add(DOMAINS, "web", finalizers=[F])
+    monkeypatch.setattr(front, "Cluster", lambda load, clock, stop, parallel: cluster_on(made, None, stop, parallel))
+    return made
+
+
+def result_of(check_mode: bool = False, **params: Any) -> dict[str, Any]:
+    defaults = {name: option.get("default") for name, option in drain_job.ARGUMENTS.items()}
+    given = {**defaults, **dict.fromkeys(CONNECTION), "in_cluster": "auto", "host": "http://api.example.com"}
+    wanted = {**given, "profile": PROFILE, "parallel": 1, "settle": 0, **params}
+    return perform(drain_job.JOB, wanted, check_mode=check_mode, stop=StopSign(), show=lambda event: None)
+
+
+def test_a_run_returns_result_diff_plan_and_timeline(server: FakeServer) -> None:
+    result = result_of(evidence_dir="anywhere")
+    assert (result["changed"], "failed" in result, result["drain_status"]) == (True, False, "completed")
+    stored = server.get(DOMAINS, "web")
+    assert stored is not None
+    assert stored["metadata"]["finalizers"] == []
+    assert result["diff"]["before"] == f"Domain shop/web: {F}\n"
+    assert result["_evidence"]["plan"]["plan_hash"] == result["plan_hash"]
+    assert [row["event"] for row in result["_evidence"]["timeline"] if row["event"] != "looked"] == [
+        *("planned", "stepbegan", "did", "stepended"),
+    ]
+
+
+def test_a_draft_is_returned_for_auto_and_nothing_is_written(server: FakeServer) -> None:
+    result = result_of(profile="auto")
+    assert ([draft["name"] for draft in result["draft_profiles"]], result["changed"], server.writes()) == (
+        ["example"],
+        False,
+        [],
+    )
+
+
+def test_every_key_of_the_result_is_documented_and_every_documented_one_is_returned(server: FakeServer) -> None:
+    told = {
+        key
+        for result in (result_of(check_mode=True), result_of(profile="auto"), result_of())
+        for key in result
+        if not key.startswith("_")
+    }
+    # The action plugin adds the folder.
+    assert told - {"changed", "diff"} == set(yaml.safe_load(drain.RETURN)) - {"evidence"}
+
+
+def test_bad_options_are_refused_before_anything_is_asked(server: FakeServer) -> None:
+    result = result_of(profile="ngrock")
+    assert (result["failed"], "did you mean ngrok?" in result["msg"], server.asked) == (True, True, [])
+
+
+def test_a_failure_returns_the_same_keys_and_a_message(server: FakeServer) -> None:
+    good, bad = result_of(check_mode=True), result_of(check_mode=True, plan_hash="0" * 16)
+    assert bad.keys() - good.keys() == {"failed", "msg"}
