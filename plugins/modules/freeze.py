@@ -80,6 +80,7 @@ options:
 notes:
   - Needs Kubernetes 1.30 or newer, and the rights to create, patch and delete ValidatingAdmissionPolicies and their
     bindings, and to create ConfigMaps (one is tried, never kept, to see when the policy has taken effect).
+  - Objects without C(metadata.managedFields) may still get finalizers by an update, as nothing tells the time there.
   - Whether a freeze is over is told from the times the API server writes into objects. A freeze that is over stays
     visible until it is swept or lifted; it forbids nothing any more.
 seealso:

@@ -259,7 +259,7 @@ class FakeController:
         self._ended.set()
         for thread in self._threads:
             thread.join(5)
-        for place in self.made_again:  # the stage does not know of them
+        for place in set(self.made_again):  # the stage does not know of them
             self._api.delete(place)
             self._api.patch(place, {"metadata": {"finalizers": None}})
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,7 @@ from integration.ranked import annotated, failed, kept, names, succeeded, when_w
 from integration.running import warnings_of
 from integration.stage import Body, Stage
 from lab.audit import AuditTrail
+from lab.waiting import until
 
 DEFAULT = {"ingressclass.kubernetes.io/is-default-class": "true"}
 LEGACY_CLASS = "kubernetes.io/ingress.class"
@@ -172,6 +174,32 @@ def test_another_installation_at_work_does_not_disturb_the_drain(stage: Stage, d
     assert stage.finalizers(ours) == []
     assert result["came_back"] == 0
     assert {tuple(stage.finalizers(thing)) for thing in made} == {(LEGACY,)}
+
+
+def test_another_installation_at_work_does_not_shorten_the_quiet_time(stage: Stage, drainer: Drainer) -> None:
+    """A late pod of ours puts the finalizer back after the neighbour has made something."""
+    here, there = stage.namespace, stage.another_namespace()
+    (ours,) = stage.put(custom("Domain", "ours", here, LEGACY, labels=marked(here)))
+    stage.put(anchor("ngrok-operator", here, LEGACY))
+    answers: list[int] = []
+
+    def work() -> None:
+        until(lambda: stage.finalizers(ours) == [], "the release", timeout=30, every=0.02)
+        for number in range(8):  # the finalizer comes back after two seconds, well within the quiet time
+            stage.put(custom("Domain", f"d{number}", there, LEGACY, labels=marked(there)))
+            time.sleep(0.25)
+        again = {"metadata": {"finalizers": [LEGACY]}}
+        answers.append(stage.api.patch(stage.api.path_of(ours), again)[0])
+
+    busy = threading.Thread(target=work)
+    busy.start()
+    try:
+        result = succeeded(drainer(settle=6))
+    finally:
+        busy.join()
+    assert answers == [200]
+    assert stage.finalizers(ours) == []
+    assert result["came_back"] == 1
 
 
 def test_only_the_namespaces_of_the_instance_are_looked_at(stage: Stage, drainer: Drainer, audit: AuditTrail) -> None:

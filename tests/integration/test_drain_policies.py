@@ -57,14 +57,20 @@ def reasons(result: dict[str, Any]) -> dict[str, str]:
 # -- what happens to objects -------------------------------------------------------------------------------------------
 
 
-@POLICIES
 @pytest.mark.parametrize(
-    "carried",
-    [[LEGACY], [NEW], [LEGACY, NEW], [MINE, NEW, YOURS], [MINE, LEGACY, FOREIGN, NEW, YOURS]],
-    ids=["legacy", "new", "both", "new-among-others", "both-among-others"],
+    ("carried", "policy"),
+    [
+        ([LEGACY], "Retain"),
+        ([NEW], "Retain"),
+        ([LEGACY, NEW], "Retain"),
+        ([MINE, NEW, YOURS], "Retain"),
+        ([MINE, LEGACY, FOREIGN, NEW, YOURS], "Retain"),
+        ([MINE, LEGACY, FOREIGN, NEW, YOURS], "Delete"),
+    ],
+    ids=["legacy", "new", "both", "new-among-others", "both-among-others", "both-with-delete"],
 )
 def test_a_users_object_loses_the_products_finalizers_in_one_patch_and_keeps_all_others(
-    stage: Stage, drainer: Drainer, audit: AuditTrail, policy: str, carried: list[str]
+    stage: Stage, drainer: Drainer, audit: AuditTrail, carried: list[str], policy: str
 ) -> None:
     (lb,) = stage.put(service("lb", stage.namespace, *carried))
     result = succeeded(drainer(policy=policy))

@@ -9,6 +9,7 @@ import json
 import secrets
 import signal
 import threading
+import time
 from collections import Counter
 from typing import Any
 
@@ -337,7 +338,7 @@ def test_a_dead_controller_makes_the_task_fail_in_time_and_be_named(stage: Stage
     workload = operator_deployment(stage, here)  # it says that it lives; nobody does the work
     (domain,) = stage.put(custom("Domain", "stuck", here, LEGACY, labels=marked(here)))
     (lb,) = stage.put(service("lb", here, LEGACY))
-    result = drainer(policy="Delete", timeout=4)
+    result = drainer(policy="Delete", timeout=3)
     message = failed(result)
     assert "stuck" in message
     assert LEGACY in message
@@ -384,7 +385,9 @@ def test_objects_made_again_without_end_fail_the_task(stage: Stage, drainer: Dra
     operator_deployment(stage, here)
     stage.put(custom("Domain", "d", here, LEGACY, labels=marked(here)), service("lb", here, LEGACY))
     with controller(stage, here, "Domain", recreates=1000):
-        message = failed(drainer(policy="Delete", settle=1, timeout=20))
+        began = time.monotonic()
+        message = failed(drainer(policy="Delete", settle=1, timeout=8))
+    assert time.monotonic() - began < 13, "a pause between two rounds ends with the time of the task"
     assert "keep coming back" in message
     assert "Domain" in message
 

@@ -24,6 +24,7 @@ from ..problems import CannotLook, Refused
 from .events import Did, Tell
 
 if TYPE_CHECKING:
+    from ..kube.answers import ApiError
     from ..kube.cluster import Cluster
     from ..kube.writes import Written
 
@@ -33,6 +34,8 @@ ENDS = "sunset.dev/freeze-ends"
 _EFFECTIVE_WITHIN = 15.0
 _LOOK_AGAIN = 0.25
 _PROBES = 3  # namespaces in which it is tried
+_TRIES = 40
+_MARK = "frozen by sunset.kube"
 _GLOB = frozenset("*?")
 
 
@@ -145,23 +148,23 @@ def _message(freeze: Freeze) -> str:
     """Says which freeze it is: one that replaces another of the same name is told from it."""
     content = repr((freeze.no_creation_of, freeze.no_finalizers, freeze.finalizers_on, freeze.namespaces))
     digest = hashlib.sha256(content.encode()).hexdigest()[:8]
-    return f"frozen by sunset.kube ({freeze.name}, {digest}) until {freeze.end}"
+    return f"{_MARK} ({freeze.name}, {digest}) until {freeze.end}"
 
 
 # -- a probe: a ConfigMap that would be refused, tried without keeping it, shows when the policy has taken effect -----
 
 
-def _probe_name(freeze: Freeze) -> str:
-    return f"{freeze.name}-probe"
+def _probe_name(name: str) -> str:
+    return f"{name}-probe"
 
 
 def _probe_rule(freeze: Freeze) -> dict[str, Any]:
     rule: dict[str, Any] = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}
-    return {**rule, "operations": ["CREATE"], "resourceNames": [_probe_name(freeze)]}
+    return {**rule, "operations": ["CREATE"], "resourceNames": [_probe_name(freeze.name)]}
 
 
 def _is_probe(freeze: Freeze) -> str:
-    return f"request.kind.kind == 'ConfigMap' && request.name == '{_probe_name(freeze)}'"
+    return f"request.kind.kind == 'ConfigMap' && request.name == '{_probe_name(freeze.name)}'"
 
 
 def freeze(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
@@ -172,7 +175,7 @@ def freeze(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
     except BaseException:
         if not was_there:
             with cluster.cleaning_up():
-                lift(wanted.name, cluster, tell)
+                lift(wanted.name, cluster, clock, tell)
         raise
 
 
@@ -193,9 +196,10 @@ def _put_in_force(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) ->
     return changed
 
 
-def lift(name: str, cluster: Cluster, tell: Tell) -> bool:
-    """Take it away. Whether there was anything."""
+def lift(name: str, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
+    """Take it away, and wait until the API server has noticed. Whether there was anything."""
     changed = False
+    places = _frozen_namespaces(name, cluster)
     for resource in reversed(_kinds(cluster)):
         record = cluster.read(resource, "", name)
         if record is not None and LABEL in record.labels:
@@ -204,7 +208,23 @@ def lift(name: str, cluster: Cluster, tell: Tell) -> bool:
             if written.problem:
                 raise written.problem
             changed = changed or written.changed
+    for _try in range(_TRIES if changed else 0):
+        if not any(_denies(name, place, cluster) for place in places):
+            break
+        clock.sleep(_LOOK_AGAIN)
     return changed
+
+
+def _frozen_namespaces(name: str, cluster: Cluster) -> list[str]:
+    binding = cluster.read_whole(_kinds(cluster)[1], "", name) or {}
+    limit = ((binding.get("spec") or {}).get("matchResources") or {}).get("namespaceSelector") or {}
+    among = [value for one in limit.get("matchExpressions") or () for value in one.get("values") or ()]
+    return among[:_PROBES] or ["default"]
+
+
+def _denies(name: str, namespace: str, cluster: Cluster) -> bool:
+    problem = _try_probe(name, namespace, cluster)
+    return problem is not None and _MARK in problem.why
 
 
 def would_lift(name: str, cluster: Cluster) -> bool:
@@ -311,13 +331,17 @@ def _probed(wanted: Freeze) -> tuple[str, ...]:
 
 def _probe(wanted: Freeze, namespace: str, cluster: Cluster) -> bool:
     """Is it in force there? Where the namespace is missing or on its way out, nothing can be created anyway."""
-    probe = {"metadata": {"name": _probe_name(wanted)}}
-    config_maps = Resource("", "v1", "ConfigMap", "configmaps", namespaced=True)
-    problem = cluster.create(config_maps, namespace, probe, dry_run=True).problem
+    problem = _try_probe(wanted.name, namespace, cluster)
     if problem is None:
         return False
     if _message(wanted) in problem.why or problem.status == 404 or "is being terminated" in problem.why:
         return True
-    if problem.status == 403 and "frozen by sunset.kube" not in problem.why:
+    if problem.status == 403 and _MARK not in problem.why:
         raise problem  # no right to try it: not knowing is no yes
     return False
+
+
+def _try_probe(name: str, namespace: str, cluster: Cluster) -> ApiError | None:
+    probe = {"metadata": {"name": _probe_name(name)}}
+    config_maps = Resource("", "v1", "ConfigMap", "configmaps", namespaced=True)
+    return cluster.create(config_maps, namespace, probe, dry_run=True).problem

@@ -87,7 +87,7 @@ def set_freeze(options: FreezeOptions, cluster: Cluster, clock: Clock, tell: Tel
     if options.check_mode:
         there = [name for name in names if would_lift(name, cluster)]
     else:
-        there = [name for name in names if lift(name, cluster, tell)]
+        there = [name for name in names if lift(name, cluster, clock, tell)]
     return FreezeOutcome(bool(there), options.name, swept=there)
 
 

@@ -184,7 +184,7 @@ class _Drain:
             yield
         finally:
             with self.cluster.cleaning_up():
-                lift(policy.name, self.cluster, self.tell)
+                lift(policy.name, self.cluster, self.clock, self.tell)
 
     def _freeze(self, survey: Survey) -> Freeze:
         kinds = [view.resource for view in survey.scene.views if view.resource]

@@ -215,4 +215,4 @@ def _frozen(frozen: Sequence[Freeze], cluster: Cluster, clock: Clock, tell: Tell
     finally:
         with cluster.cleaning_up():
             for one in frozen:
-                lift(one.name, cluster, tell)
+                lift(one.name, cluster, clock, tell)
