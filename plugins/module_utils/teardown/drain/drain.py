@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _ROUNDS = 5  # how often finalizers may come back before somebody has to look
 _PAUSE = 0.5
+_WINDOWS = 4  # times of quiet that others' objects may disturb
 _FREEZE_EXTRA = 60.0  # seconds a freeze outlasts the task, if nobody lifts it
 _RATE = 300.0  # objects a second, for the forecast: below what `make bench` finds
 
@@ -264,19 +265,27 @@ class _Drain:
             if self.outcome.failure is not None:
                 return
             # What comes back at once gets more and more time to calm down.
-            self.clock.sleep(_PAUSE * 2**turn if turn else 0.0)
+            self.clock.sleep(min(_PAUSE * 2**turn if turn else 0.0, self.deadline.left()))
+            survey = self._once_it_is_quiet(first)
+            if not survey.plan.size:
+                return
+            self.outcome.came_back += survey.plan.size
+            if self.deadline.passed():
+                break
+        self.outcome.failure = self._keeps_coming_back(survey)
+
+    def _once_it_is_quiet(self, first: Survey) -> Survey:
+        """What there is to do after some seconds of quiet, or as soon as something of ours came back.
+
+        What comes that is not ours begins the quiet anew, but not for ever: another installation may work on.
+        """
+        for _window in range(_WINDOWS):
             self.stop.raise_if_set()
             survey = self._look_again(first)
-            if not survey.plan.size:
-                quiet = self._is_quiet(survey)
+            if survey.plan.size or self._is_quiet(survey):
                 self.stop.raise_if_set()
-                if quiet:
-                    return
-                survey = self._look_again(first)
-            if not survey.plan.size:
-                return  # somebody else's objects: another installation may work on
-            self.outcome.came_back += survey.plan.size
-        self.outcome.failure = self._keeps_coming_back(survey)
+                return survey
+        return self._look_again(first)
 
     def _look_again(self, first: Survey) -> Survey:
         return look_again(first, self.options, self.cluster, self.tell)
@@ -291,7 +300,8 @@ class _Drain:
         listings = [
             one for one in survey.looker.listings if (one.scope.resource.group, one.scope.resource.plural) in kinds
         ]
-        return stays_quiet(listings, kinds, known, self.options.settle, self.cluster, self.clock, self.stop)
+        seconds = min(self.options.settle, self.deadline.left())
+        return stays_quiet(listings, kinds, known, seconds, self.cluster, self.clock, self.stop)
 
     def _keeps_coming_back(self, survey: Survey) -> Refused:
         plan = survey.plan.kinds_only
