@@ -266,13 +266,6 @@ def test_check_mode_says_what_would_be_and_shows_the_plan() -> None:
     assert (ref(anchor["objects"][0]["object"]), len(anchor["release"])) == ("ShopOperator main", 1)
 
 
-CHECKED: dict[str, tuple[Any, bool]] = {
-    "nothing to do": (DrainCluster, False),
-    "an anchor alone": (lambda: _with_anchor(), True),
-    "something refused": (lambda: _with_refusal(), False),
-}
-
-
 def _with_anchor() -> DrainCluster:
     cluster = DrainCluster()
     cluster.anchor()
@@ -283,6 +276,13 @@ def _with_refusal() -> DrainCluster:
     cluster = _with_anchor()
     cluster.refusals["ShopOperator ops/main"] = NO
     return cluster
+
+
+CHECKED: dict[str, tuple[Any, bool]] = {
+    "nothing to do": (DrainCluster, False),
+    "an anchor alone": (_with_anchor, True),
+    "something refused": (_with_refusal, False),
+}
 
 
 @pytest.mark.parametrize(("make", "changed"), named(CHECKED))

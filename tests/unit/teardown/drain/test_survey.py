@@ -36,13 +36,13 @@ def survey(cluster: DrainCluster, profile: dict[str, Any] | None = None, **param
     return make_survey(options_of(**params), profile_of(**(profile or {})), cluster, Told())
 
 
-def shop(available: int = 1, anchor: str | None = "", labels: dict[str, str] = MARKED) -> DrainCluster:
+def shop(available: int = 1, anchor: str | None = "", labels: dict[str, str] | None = None) -> DrainCluster:
     """One Basket and one Service that are held; the operator, and its anchor with this policy (None: no anchor)."""
     cluster = DrainCluster()
     cluster.deploy(available, available)
     if anchor is not None:
         cluster.anchor(policy=anchor)
-    held(cluster, (BASKETS, "b"), labels=labels)
+    held(cluster, (BASKETS, "b"), labels=MARKED if labels is None else labels)
     held(cluster, (SERVICES, "web"))
     return cluster
 
