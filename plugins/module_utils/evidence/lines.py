@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..clock import Clock
-from ..teardown.events import Did, Event, Planned, Progress, StepEnded
+from ..teardown.events import Did, Event, Noted, Planned, Progress, StepBegan, StepEnded
 
 _REMINDER = 15.0
 
@@ -21,6 +21,8 @@ def line_for(event: Event) -> str | None:
     """The line for an event, or None for what only belongs into the files."""
     if isinstance(event, Planned):
         return f"plan {event.plan_hash}: {event.summary}"
+    if isinstance(event, Noted):
+        return event.text
     if isinstance(event, Progress):
         return _progress(event)
     if isinstance(event, StepEnded):
@@ -47,8 +49,13 @@ class LiveLines:
         self._clock = clock
         self._shown_at = clock.now()
         self._shown: tuple[str, int] | None = None
+        self._steps: set[str] = set()  # under way: their end has a line of its own
 
     def __call__(self, event: Event) -> None:
+        if isinstance(event, StepBegan):
+            self._steps.add(event.step)
+        if isinstance(event, StepEnded):
+            self._steps.discard(event.step)
         if isinstance(event, Progress) and not self._is_time_for(event):
             return
         line = line_for(event)
@@ -59,6 +66,8 @@ class LiveLines:
         now = self._clock.now()
         state = (event.step, event.done)
         complete = event.done >= event.total
+        if complete and event.step in self._steps:
+            return False
         if state == self._shown and (complete or now - self._shown_at < _REMINDER):
             return False
         if not complete and now - self._shown_at < 1.0:

@@ -79,11 +79,18 @@ class StepEnded:
 
 
 @dataclass(frozen=True)
+class Noted:
+    """What is going on now, for whoever wonders why nothing moves."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Warned:
     """Something the person should know that stops nothing."""
 
     text: str
 
 
-Event: TypeAlias = Looked | Planned | StepBegan | Did | Progress | StepEnded | Warned
+Event: TypeAlias = Looked | Planned | StepBegan | Did | Progress | StepEnded | Noted | Warned
 Tell = Callable[[Event], None]

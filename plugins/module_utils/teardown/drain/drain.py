@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ...clock import Clock, Deadline, StopSign
 from ...problems import Problem, Refused
-from ..events import Did, Planned, Tell, Warned
+from ..events import Did, Noted, Planned, Tell, Warned
 from ..explain import Blocked, explain, name_the_first
 from ..freeze import Freeze, freeze, lift, try_freeze
 from ..guards import Facts
@@ -301,6 +301,8 @@ class _Drain:
             one for one in survey.looker.listings if (one.scope.resource.group, one.scope.resource.plural) in kinds
         ]
         seconds = min(self.options.settle, self.deadline.left())
+        if seconds:
+            self.tell(Noted(f"watching for {seconds:.0f} s whether a finalizer comes back"))
         return stays_quiet(listings, kinds, known, seconds, self.cluster, self.clock, self.stop)
 
     def _keeps_coming_back(self, survey: Survey) -> Refused:
@@ -352,7 +354,7 @@ def _summary(survey: Survey, options: DrainOptions) -> str:
     what = " and ".join(parts) + " objects" if parts else "nothing to release"
     anchor = f", then {survey.anchor.ref}" if plan.anchor and survey.anchor else ""
     stay = len(plan.kinds_only.kept)
-    kept = f"; {stay} are not ours" if stay else ""
+    kept = f"; {stay} not ours" if stay else ""
     seconds = f"; about {forecast(survey, options):.0f} s" if parts else ""
     return f"drain {survey.profile.title}, policy {survey.policy}: {what}{anchor}{kept}{seconds}"
 

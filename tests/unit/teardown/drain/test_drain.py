@@ -807,7 +807,7 @@ SUMMARIES: dict[str, tuple[Callable[[], DrainCluster], dict[str, Any], str]] = {
     "others": (
         shop,
         {"instance": {"controller_namespace": "dev"}},
-        f"policy Retain: release 1 objects, then {ANCHOR}; 2 are not ours; about 4 s",
+        f"policy Retain: release 1 objects, then {ANCHOR}; 2 not ours; about 4 s",
     ),
 }
 
