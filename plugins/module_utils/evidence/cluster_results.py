@@ -22,8 +22,8 @@ def fleet_result(outcome: FleetOutcome, requests: dict[str, Any]) -> dict[str, A
     steps = [step for lane in outcome.lanes for run in lane.runs for step in run.steps]
     plan = outcome.plan
     result: dict[str, Any] = {
-        "changed": bool(plan.going) if outcome.check_mode else outcome.changed,
-        "clusters": [_cluster(lane) for lane in outcome.lanes],
+        "changed": outcome.changed or (outcome.check_mode and bool(plan.going)),
+        "clusters": [_cluster(lane, outcome.kinds) for lane in outcome.lanes],
         "plan_hash": plan.hash,
         "steps": [step_row(step) for step in steps or [StepOutcome(step) for step in plan.steps]],
         "counts": {
@@ -57,9 +57,9 @@ def fleet_undo(outcome: FleetOutcome) -> dict[str, Any] | None:
     return undo_of(outcome.keepsakes)
 
 
-def _cluster(lane: LaneOutcome) -> dict[str, Any]:
+def _cluster(lane: LaneOutcome, kinds: list[str]) -> dict[str, Any]:
     view = lane.view
-    left = {_plural(lane, place): len(records) for place, records in enumerate(view.kinds) if records}
+    left = {name: len(records) for name, records in zip(kinds, view.kinds, strict=False) if records}
     remaining = {} if lane.phase == "gone" else left
     return {
         "name": view.name,
@@ -73,10 +73,6 @@ def _cluster(lane: LaneOutcome) -> dict[str, Any]:
         "may_remain_on_spoke": lane.may_remain[:MOST],
         "problem": str(lane.failure) if lane.failure else "",
     }
-
-
-def _plural(lane: LaneOutcome, place: int) -> str:
-    return ("addons", "works")[place] if len(lane.view.kinds) == 2 else f"kind {place + 1}"
 
 
 def _condition(lane: LaneOutcome, remaining: dict[str, int]) -> dict[str, str]:

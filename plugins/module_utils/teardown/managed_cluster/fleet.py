@@ -11,6 +11,7 @@ cannot go does not hold up the others.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -30,8 +31,9 @@ from ..plan import Entry, Plan, Step
 from ..rehearsal import rehearse, why_refused
 from ..rights import require_rights
 from ..steps import StepRule
-from .hub import ClusterView, HubKinds, Reach, find_clusters, find_kinds
-from .lane import Lane, LaneOutcome
+from .hub import NAMESPACES, ClusterView, HubKinds, Reach, find_clusters, find_kinds
+from .lane import CLUSTER_RBAC, ROLE_BINDINGS, Lane, LaneOutcome
+from .namespace_gate import why_kept
 from .options import ClusterOptions
 from .works import is_a_hook, next_wave, replica_set_of, strange_priority
 
@@ -46,6 +48,7 @@ _ADDONS_ONLY, _EVERYTHING = "sunset-cluster-leaves", "sunset-cluster-gone"
 class FleetOutcome:
     lanes: list[LaneOutcome] = field(default_factory=list)
     plan: Plan = field(default_factory=Plan)
+    kinds: list[str] = field(default_factory=list)  # those that are cleaned up, by name
     check_mode: bool = False
     keepsakes: Keepsakes | None = None
     changed: bool = False
@@ -64,13 +67,14 @@ def remove_clusters(
     outcome = FleetOutcome(check_mode=options.check_mode)
     kinds = find_kinds(options, cluster)
     views = find_clusters(options, kinds, cluster)
+    outcome.kinds = [one.plural if one else text for one, text in zip(kinds.cleanup, options.cleanup, strict=True)]
     outcome.lanes = [LaneOutcome(view, phase="pending" if view.is_there else "gone") for view in views]
     outcome.plan = _plan(views, kinds, options)
     _warn_beforehand(outcome, views, options, tell)
     tell(Planned(_summary(views, outcome.plan), outcome.plan.hash))
     try:
         check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash)
-        require_rights(outcome.plan, cluster, patch_first=options.spoke_content == "orphan")
+        _check_rights(options, outcome, views, cluster)
         _act(options, outcome, kinds, cluster, clock, stop, tell, deadline)
     except Problem as problem:
         outcome.failure = problem
@@ -94,6 +98,7 @@ def _act(
     if options.check_mode:
         for one in frozen:
             try_freeze(one, cluster)
+        outcome.changed = any(_leaves_a_namespace(lane.view, options, cluster) for lane in outcome.lanes)
         refused = rehearse(outcome.plan, {None: cluster}, "Background", tell)
         outcome.failure = why_refused(refused, "delete") or _first_unreachable(outcome.lanes, options)
         return
@@ -112,6 +117,22 @@ def _act(
         outcome.failure = _as_one(failed, len(outcome.lanes))
 
 
+def _check_rights(
+    options: ClusterOptions, outcome: FleetOutcome, views: Sequence[ClusterView], cluster: Cluster
+) -> None:
+    """All of it, before the first write: half a cluster is worse than a whole one."""
+    patches = options.spoke_content == "orphan" or options.on_unreachable == "force"
+    require_rights(outcome.plan, cluster, patch_first=patches)
+    there = [view.name for view in views if view.is_there]
+    if not there:
+        return
+    cluster.require("delete", ROLE_BINDINGS, there)
+    for resource in CLUSTER_RBAC:
+        cluster.require("delete", resource)
+    if options.namespace != "keep":
+        cluster.require("delete", NAMESPACES)
+
+
 def _as_one(failed: Sequence[LaneOutcome], total: int) -> Problem:
     first = failed[0].failure
     if total == 1 and first is not None:
@@ -123,6 +144,14 @@ def _as_one(failed: Sequence[LaneOutcome], total: int) -> Problem:
         why=str(first),
         next_step="see clusters for each; run the task again when the reasons are gone, it goes on from here",
     )
+
+
+def _leaves_a_namespace(view: ClusterView, options: ClusterOptions, cluster: Cluster) -> bool:
+    """A cluster that is gone but for its namespace is not in the plan, and still something to do."""
+    if view.is_there:
+        return False
+    record = cluster.read(NAMESPACES, "", view.name)
+    return record is not None and not why_kept(options.namespace, record, cluster)
 
 
 def _first_unreachable(lanes: Sequence[LaneOutcome], options: ClusterOptions) -> Problem | None:
@@ -160,7 +189,7 @@ def _plan(views: Sequence[ClusterView], kinds: HubKinds, options: ClusterOptions
                 plan.steps.append(Step(StepRule(f"{view.name} · {resource.kind} · {wave.name}", rank), [entries]))
         if view.record is not None and view.resource is not None:
             member = Member(view.resource, view.record, view.name, named=True)
-            entry = Entry(member, judge(member, Facts(keep_markers=False)))
+            entry = Entry(member, judge(member, Facts()))
             plan.steps.append(Step(StepRule(f"{view.name} · ManagedCluster", rank), [[entry]]))
     return plan
 
@@ -201,9 +230,14 @@ def _freezes(
     present = tuple(view.name for view in there if view.record is not None)
     absent = tuple(view.name for view in there if view.record is None)
     if present and addons:
-        yield Freeze(_ADDONS_ONLY, tuple(addons), namespaces=present, expires_at=ends)
+        yield Freeze(_named(_ADDONS_ONLY, present), tuple(addons), namespaces=present, expires_at=ends)
     if absent and (addons or works):
-        yield Freeze(_EVERYTHING, (*addons, *works), namespaces=absent, expires_at=ends)
+        yield Freeze(_named(_EVERYTHING, absent), (*addons, *works), namespaces=absent, expires_at=ends)
+
+
+def _named(name: str, clusters: Sequence[str]) -> str:
+    """Tasks about different clusters must not lift each other's freeze."""
+    return f"{name}-{hashlib.sha256(','.join(sorted(clusters)).encode()).hexdigest()[:8]}"
 
 
 @contextlib.contextmanager

@@ -10,13 +10,14 @@ does by itself at the same time is welcome; we only do what is left.
 
 from __future__ import annotations
 
+import fnmatch
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...clock import Clock, Deadline, StopSign
-from ...objects import ObjectRef, Record, Resource, ref_to
+from ...objects import Record, Resource, ref_to
 from ...problems import Problem, Refused, TimedOut
 from ...profiles import ocm
 from ..events import Did, Tell
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 _LOOK_AGAIN = 1.0
 _ROUNDS = 5  # how often the same wave may come back
 _RBAC = "rbac.authorization.k8s.io"
-_ROLE_BINDINGS = Resource(_RBAC, "v1", "RoleBinding", "rolebindings", namespaced=True)
-_CLUSTER_RBAC = (
+ROLE_BINDINGS = Resource(_RBAC, "v1", "RoleBinding", "rolebindings", namespaced=True)
+CLUSTER_RBAC = (
     Resource(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False),
     Resource(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False),
 )
@@ -74,9 +75,12 @@ class Lane:
     deadline: Deadline
     hub_is_alive: bool
     outcome: LaneOutcome
-    _rounds: Counter[str] = field(default_factory=Counter)
+    _rounds: Counter[tuple[int, str]] = field(default_factory=Counter)
+    _uid: str = ""  # of the ManagedCluster that is meant; empty: there was none
+    _reach: Reach = Reach.REACHABLE
 
     def run(self) -> LaneOutcome:
+        self._uid = self.view.record.uid if self.view.record else ""
         try:
             for phase, work in self._phases():
                 self.outcome.phase = phase
@@ -92,6 +96,8 @@ class Lane:
         return (
             ("waiting", self._wait_at_the_gate),
             ("reachable?", self._refuse_unreachable),
+            ("kept?", self._refuse_kept),
+            ("orphaning", self._orphan),
             ("deleting", self._begin),
             ("cleaning up", self._clean_up),
             ("bindings", self._remove_bindings),
@@ -101,7 +107,7 @@ class Lane:
 
     @property
     def forces(self) -> bool:
-        return self.view.reach is not Reach.REACHABLE and self.options.on_unreachable == "force"
+        return self._reach is not Reach.REACHABLE and self.options.on_unreachable == "force"
 
     def _wait_at_the_gate(self) -> None:
         """`wait_for`: nothing at all happens, as long as one of these is there."""
@@ -115,9 +121,56 @@ class Lane:
                 )
             self.stop.raise_if_set()
             self.clock.sleep(_LOOK_AGAIN)
-            self.view = look_again(self.view, self.kinds, self.cluster)
+            self._look()
+
+    def _look(self) -> None:
+        self.view = self.outcome.view = look_again(self.view, self.kinds, self.cluster)
+        if self.view.record is not None and self.view.record.uid != self._uid:
+            raise Refused(
+                f"cluster {self.view.name} was created anew meanwhile",
+                why="the new one and what belongs to it are not touched",
+                next_step="run the task again if it shall go, too",
+            )
+
+    def _refuse_kept(self) -> None:
+        """Before anything is deleted: a marker found in the middle would leave half a cluster."""
+        things = [
+            Member(resource, record, self.view.name, named=True)
+            for resource, records in zip(self.kinds.cleanup, self.view.kinds, strict=True)
+            for record in (records if resource else ())
+            if resource is not None
+        ]
+        if self.view.record is not None and self.view.resource is not None:
+            things.append(Member(self.view.resource, self.view.record, self.view.name, named=True))
+        for member in things:
+            self._refuse_if_kept(Entry(member, judge(member, Facts())))
+
+    def _refuse_if_kept(self, entry: Entry) -> None:
+        if entry.verdict.fate not in GOING:
+            raise Refused(
+                f"cluster {self.view.name} cannot go",
+                why=f"{entry.member.ref} is kept: {entry.verdict.why}",
+                next_step="take the marker off, or delete it by hand, and run the task again",
+            )
+
+    def _orphan(self) -> None:
+        """`spoke_content: orphan`: told to every work and addon before anybody, the hub included, deletes one."""
+        if self.options.spoke_content != "orphan":
+            return
+        wishes = {ocm.WORKS: ocm.ORPHAN_WORK, ocm.ADDONS: {"metadata": {"annotations": {ocm.ORPHAN_ADDON: ""}}}}
+        for resource, records in zip(self.kinds.cleanup, self.view.kinds, strict=True):
+            patch = wishes.get((resource.group, resource.kind)) if resource else None
+            if resource is None or patch is None:
+                continue
+            for record in records:
+                written = self.cluster.merge_patch(resource, record, patch)
+                self.tell(Did("patch before delete", ref_to(resource, record), written.effect.value))
+                if written.problem:
+                    raise written.problem
+                self.outcome.changed = self.outcome.changed or written.changed
 
     def _refuse_unreachable(self) -> None:
+        self._reach = self.view.reach  # once: when the ManagedCluster is gone, nobody can tell any more
         if self.view.reach is Reach.REACHABLE or not self.view.held or self.options.on_unreachable != "fail":
             return
         raise Refused(
@@ -139,12 +192,12 @@ class Lane:
 
     def _clean_up(self) -> None:
         while True:
-            self.view = look_again(self.view, self.kinds, self.cluster)
+            self._look()
             wave = next_wave(self.view.kinds, self.kinds.works, self.view.agents, self.options.manifestworks)
             if wave is None:
                 return
-            self._rounds[wave.name] += 1
-            if self._rounds[wave.name] > _ROUNDS:
+            self._rounds[wave.kind, wave.name] += 1
+            if self._rounds[wave.kind, wave.name] > _ROUNDS:
                 raise self._made_again(wave)
             resource = self.kinds.cleanup[wave.kind]
             if resource is None:
@@ -158,14 +211,8 @@ class Lane:
                 self._remove(f"{resource.kind} · {wave.name}", [(resource, one) for one in wave.records], self._how())
 
     def _how(self) -> RunOptions:
-        before: dict[str, Any] = {}
-        if self.options.spoke_content == "orphan":
-            before = {"annotate": {ocm.ORPHAN_ADDON: ""}, "patch": ocm.ORPHAN_WORK}
-        return RunOptions(
-            timeout=self.deadline.left(),
-            ladder=Ladder(force=self.forces, after=self.options.force_after, only=ocm.OWN_FINALIZERS),
-            before_delete=before,
-        )
+        ladder = Ladder(force=self.forces, after=self.options.force_after, only=ocm.OWN_FINALIZERS)
+        return RunOptions(timeout=self.deadline.left(), ladder=ladder)
 
     def _remove(self, name: str, things: Sequence[tuple[Resource, Record]], how: RunOptions) -> None:
         """One wave, by the engine."""
@@ -174,13 +221,8 @@ class Lane:
             looker.everything(resource, namespace)
         members = [Member(resource, record, self.view.name, named=True) for resource, record in things]
         entries = [Entry(member, judge(member, Facts())) for member in members]
-        kept = [entry for entry in entries if entry.verdict.fate not in GOING]
-        if kept:
-            raise Refused(
-                f"cluster {self.view.name} cannot go",
-                why=f"{kept[0].member.ref} is kept: {kept[0].verdict.why}",
-                next_step="take the marker off, or delete it by hand, and run the task again",
-            )
+        for entry in entries:
+            self._refuse_if_kept(entry)
         step = Step(StepRule(f"{self.view.name} · {name}", 1, force=how.ladder.force), [entries])
         site = Site(self.cluster, looker, Matcher((), {}), Facts())
         run = carry_out(Plan([step]), {None: site}, how, self.clock, self.stop, self.tell)
@@ -199,7 +241,8 @@ class Lane:
                 f"{self.options.manifestworks}), {wave.records[0].place} among them",
                 next_step="have them deleted, or set manifestworks: all",
             )
-        self._rounds[wave.name] = 0
+        self._rounds[wave.kind, wave.name] = 0
+        self.stop.raise_if_set()
         self.clock.sleep(_LOOK_AGAIN)
 
     def _finish_definitions(self, resource: Resource, wave: Wave) -> None:
@@ -214,8 +257,11 @@ class Lane:
             while (item := self.cluster.read_whole(resource, record.namespace, record.name)) is not None:
                 said = condition_of(item, "Deleting") or {}
                 if said.get("status") == "True":
-                    written = self.cluster.remove_finalizers(resource, record, record.finalizers)
+                    own = [name for name in record.finalizers if _is_own(name)]
+                    written = self.cluster.remove_finalizers(resource, record, own)
                     self.tell(Did("strip finalizers", ref_to(resource, record), written.effect.value))
+                    if written.problem:
+                        raise written.problem
                     break
                 if self.deadline.passed():
                     raise TimedOut(
@@ -246,9 +292,10 @@ class Lane:
 
     def _remove_bindings(self) -> None:
         """Only now: while works are there, their agent needs its rights to let them go."""
+        self._refuse_leftovers()
         name = self.view.name
-        wanted = [(_ROLE_BINDINGS, name, text.format(name=name)) for text in ocm.ROLE_BINDINGS]
-        wanted += [(resource, "", ocm.CLUSTER_RBAC.format(name=name)) for resource in _CLUSTER_RBAC]
+        wanted = [(ROLE_BINDINGS, name, text.format(name=name)) for text in ocm.ROLE_BINDINGS]
+        wanted += [(resource, "", ocm.CLUSTER_RBAC.format(name=name)) for resource in CLUSTER_RBAC]
         found = [
             (resource, record)
             for resource, namespace, place in wanted
@@ -256,6 +303,18 @@ class Lane:
         ]
         if found:
             self._remove("role bindings", found, self._patiently((ocm.WORK_FINALIZER,)))
+
+    def _refuse_leftovers(self) -> None:
+        """Addons and works that `cleanup` does not name hold the cluster, whatever the task says."""
+        for kind in (ocm.ADDONS, ocm.WORKS):
+            resource = self.cluster.find_kind(*kind).resource
+            left = self.cluster.list(resource, self.view.name).records if resource else []
+            if left:
+                raise Refused(
+                    f"cluster {self.view.name} cannot go",
+                    why=f"{kind[1]} {left[0].place} and maybe others are left, and cleanup does not name them",
+                    next_step="name them in cleanup, or delete them first, and run the task again",
+                )
 
     def _patiently(self, only: tuple[str, ...]) -> RunOptions:
         """Everything of the cluster is gone, so these finalizers hold nothing; a living hub takes them off itself."""
@@ -279,7 +338,7 @@ class Lane:
         record = self.cluster.read(resource, "", self.view.name) if resource else None
         if record is None or resource is None:
             return
-        if self.view.record is not None and record.uid != self.view.record.uid:
+        if record.uid != self._uid:
             raise Refused(
                 f"cluster {self.view.name} was created anew meanwhile",
                 why="the new one is not touched",
@@ -288,11 +347,11 @@ class Lane:
         self._remove("ManagedCluster", [(resource, record)], self._patiently(ocm.CLUSTER_FINALIZERS))
 
 
+def _is_own(finalizer: str) -> bool:
+    return any(fnmatch.fnmatchcase(finalizer, pattern) for pattern in ocm.OWN_FINALIZERS)
+
+
 def _named(manifest: Any) -> str:
     metadata = manifest.get("metadata") or {}
     place = "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
     return f"{manifest.get('kind')} {place}"
-
-
-def ref_of(view: ClusterView) -> ObjectRef | None:
-    return ref_to(view.resource, view.record) if view.resource and view.record else None

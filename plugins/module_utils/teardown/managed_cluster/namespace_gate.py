@@ -36,9 +36,12 @@ def why_kept(wish: str, record: Record, cluster: Cluster) -> str:
 
 def _whom_it_holds(namespace: str, cluster: Cluster) -> str:
     for keeper in ocm.KEEPERS:
-        resource = cluster.find_kind(keeper.group, keeper.kind).resource
-        if resource is None:
+        finding = cluster.find_kind(keeper.group, keeper.kind)
+        resource = finding.resource
+        if resource is None and finding.availability.value == "not installed":
             continue
+        if resource is None:
+            return f"{keeper.kind} objects in it could not be looked for: {finding.why}"
         try:
             items = cluster.list_whole(resource, namespace)
         except Problem as problem:

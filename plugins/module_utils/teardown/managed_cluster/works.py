@@ -18,7 +18,7 @@ from ...objects import Record
 from ...profiles import ocm
 from ..paths import value_at
 
-_GO_INTEGER = re.compile(r"[+-]?[0-9]+")
+_GO_INTEGER = re.compile(r"[+-]?0*[0-9]{1,18}")  # longer ones are out of Go's range, and count as 0 there
 
 
 def priority_of(record: Record) -> int:
@@ -95,10 +95,11 @@ def next_wave(kinds: Sequence[Sequence[Record]], works: int | None, agents: Iter
         others = [one for one in records if one.uid not in own and not carries_definitions(one)]
         if others:
             return _works(place, others, policy)
+        deletes = policy == "all"
         agent = [one for one in records if one.uid in own]
         if agent:
-            return Wave("klusterlet work", place, tuple(agent))
-        return Wave("klusterlet definitions", place, tuple(records), definitions=True)
+            return Wave("klusterlet work", place, tuple(agent), deletes)
+        return Wave("klusterlet definitions", place, tuple(records), deletes, definitions=True)
     return None
 
 
