@@ -22,6 +22,7 @@ from ..clock import Clock, Deadline
 from ..objects import ObjectRef, Record, Resource, ref_to
 from ..problems import CannotLook, Refused
 from .events import Did, Tell
+from .well_known import CONFIG_MAPS
 
 if TYPE_CHECKING:
     from ..kube.answers import ApiError
@@ -343,5 +344,4 @@ def _probe(wanted: Freeze, namespace: str, cluster: Cluster) -> bool:
 
 def _try_probe(name: str, namespace: str, cluster: Cluster) -> ApiError | None:
     probe = {"metadata": {"name": _probe_name(name)}}
-    config_maps = Resource("", "v1", "ConfigMap", "configmaps", namespaced=True)
-    return cluster.create(config_maps, namespace, probe, dry_run=True).problem
+    return cluster.create(CONFIG_MAPS, namespace, probe, dry_run=True).problem

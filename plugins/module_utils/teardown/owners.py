@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..objects import Resource, parse_time
 from ..problems import Problem
+from .well_known import LEASES, WORKLOADS
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -77,11 +78,6 @@ class OwnerFacts:
     unreadable: list[str] = field(default_factory=list)
 
 
-WORKLOADS = tuple(
-    Resource("apps", "v1", kind, plural, True)
-    for kind, plural in (("Deployment", "deployments"), ("StatefulSet", "statefulsets"), ("DaemonSet", "daemonsets"))
-)
-LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases", True)
 # Managers that people and generic tools use: they say nothing about a controller.
 NOBODY = re.compile(
     r"^(kubectl.*|helm|kustomize.*|argocd.*|sunset\.kube|python.*|okhttp|unknown|curl|)$", re.IGNORECASE

@@ -20,15 +20,12 @@ from ..events import Did, Tell
 from ..labels import Test, parse_selector
 from ..owners import Life, Owner, fetch_owner_facts, judge_owner
 from ..paths import value_at
+from ..well_known import WORKLOADS
 from .profile import Profile
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-_APPS = tuple(
-    Resource("apps", "v1", kind, plural, namespaced=True)
-    for kind, plural in (("Deployment", "deployments"), ("StatefulSet", "statefulsets"), ("DaemonSet", "daemonsets"))
-)
 _STOPPING = 30.0  # seconds to wait for the last pod of a stopped controller
 _LOOK_AGAIN = 0.5
 
@@ -111,7 +108,7 @@ def labelled(selectors: Sequence[str], namespace: str, cluster: Cluster) -> list
     if not selectors:
         return []
     wanted = [parse_selector(selector) for selector in selectors]
-    items = [(resource, item) for resource in _APPS for item in cluster.list_whole(resource, namespace or None)]
+    items = [(resource, item) for resource in WORKLOADS for item in cluster.list_whole(resource, namespace or None)]
     return [_controller(resource, item) for resource, item in items if _is_of(item, wanted)]
 
 

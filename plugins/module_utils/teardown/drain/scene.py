@@ -17,6 +17,7 @@ from ...objects import Record, Resource
 from ...problems import CannotLook, Problem
 from ..members.looking import Looker
 from ..paths import value_at
+from ..well_known import DEFINITIONS
 from .instance import GATEWAY, INGRESS, Classes, Yardstick, classes_of
 from .options import DELETE
 from .profile import Profile, ProfileKind
@@ -127,7 +128,7 @@ class Look:
     def _note_definitions(self, views: Iterable[KindView]) -> None:
         """A kind nobody serves may still have a definition and objects; and a definition may be on its way out."""
         try:
-            definitions = {one.name: one for one in self._looker.everything(_DEFINITIONS)}
+            definitions = {one.name: one for one in self._looker.everything(DEFINITIONS)}
         except Problem:
             return  # no right to look; what is served was seen all the same
         for view in views:
@@ -141,7 +142,7 @@ class Look:
     def _look_for_unserved(self, view: KindView, definitions: Mapping[str, Record]) -> None:
         candidates = [name for name in definitions if name.partition(".")[2] == view.kind.group]
         for name in candidates:
-            item = self._cluster.read_whole(_DEFINITIONS, "", name) or {}
+            item = self._cluster.read_whole(DEFINITIONS, "", name) or {}
             if value_at(item, "spec.names.kind") == view.kind.kind:
                 view.state, view.why = "not served", f"{name} exists, but none of its versions is served"
 
@@ -172,8 +173,3 @@ class Look:
         if resource is None:
             return []
         return [item for name in namespaces or (None,) for item in self._cluster.list_whole(resource, name)]
-
-
-_DEFINITIONS = Resource(
-    "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
-)

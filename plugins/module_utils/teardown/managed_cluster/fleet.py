@@ -31,7 +31,8 @@ from ..plan import Entry, Plan, Step
 from ..rehearsal import rehearse, why_refused
 from ..rights import require_rights
 from ..steps import StepRule
-from .hub import NAMESPACES, ClusterView, HubKinds, Reach, find_clusters, find_kinds
+from ..well_known import NAMESPACES
+from .hub import ClusterView, HubKinds, Reach, find_clusters, find_kinds
 from .lane import CLUSTER_RBAC, ROLE_BINDINGS, Lane, LaneOutcome
 from .namespace_gate import why_kept
 from .options import ClusterOptions

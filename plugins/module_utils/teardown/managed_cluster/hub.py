@@ -24,7 +24,6 @@ from .works import carries_definitions, carries_the_agent
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-NAMESPACES = Resource("", "v1", "Namespace", "namespaces", namespaced=False)
 _FEW = 10  # clusters; beyond, one list of the whole hub is cheaper
 
 

@@ -10,6 +10,7 @@ does by itself at the same time is welcome; we only do what is left.
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 from collections import Counter
 from collections.abc import Sequence
@@ -30,7 +31,8 @@ from ..paths import condition_of
 from ..plan import GOING, Entry, Plan, Step
 from ..run import RunOptions, RunOutcome, Site, carry_out
 from ..steps import StepRule
-from .hub import NAMESPACES, ClusterView, HubKinds, Reach, look_again
+from ..well_known import NAMESPACES
+from .hub import ClusterView, HubKinds, Reach, look_again
 from .namespace_gate import why_kept
 from .options import ClusterOptions
 from .works import Wave, manifests_of, next_wave
@@ -89,6 +91,8 @@ class Lane:
             self.outcome.phase = "gone"
         except Problem as problem:
             self.outcome.failure = name_the_first(problem, self.outcome.blocked)
+            with contextlib.suppress(Problem):  # what is left is counted, if that can be seen
+                self.outcome.view = look_again(self.view, self.kinds, self.cluster)
         self.outcome.changed = self.outcome.changed or any(run.changed for run in self.outcome.runs)
         return self.outcome
 

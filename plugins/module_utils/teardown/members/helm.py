@@ -22,14 +22,15 @@ from typing import TYPE_CHECKING, Any
 from ...documents import documents
 from ...objects import Record, Resource
 from ...problems import CannotLook
+from ..well_known import CONFIG_MAPS, SECRETS
 from .claims import Claim, Membership, claims_in
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
 STORES = {
-    "secret": Resource("", "v1", "Secret", "secrets", True),
-    "configmap": Resource("", "v1", "ConfigMap", "configmaps", True),
+    "secret": SECRETS,
+    "configmap": CONFIG_MAPS,
 }
 _RELEASE_NAME = "meta.helm.sh/release-name"
 _RELEASE_NAMESPACE = "meta.helm.sh/release-namespace"

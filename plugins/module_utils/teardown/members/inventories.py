@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...objects import Record, Resource
+from ...objects import Record
 from ...problems import BadOption, CannotLook
+from ..well_known import CONFIG_MAPS, SECRETS
 from .claims import Claim, Membership, Search
 from .helm import helm_membership
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-CONFIG_MAPS = Resource("", "v1", "ConfigMap", "configmaps", True)
 _FLUX_GROUPS = {"Kustomization": "kustomize.toolkit.fluxcd.io", "HelmRelease": "helm.toolkit.fluxcd.io"}
 _INVENTORY_LABEL = "cli-utils.sigs.k8s.io/inventory-id"
 _OWNING_INVENTORY = "config.k8s.io/owning-inventory"
@@ -115,7 +115,7 @@ def _owned_by_inventory(identity: str) -> Any:
 def applyset_membership(name: str, namespace: str, cluster: Cluster) -> Membership:
     """A kubectl ApplySet: its parent (Secret or ConfigMap) names the kinds, its members carry the label."""
     source = f"ApplySet {namespace}/{name}"
-    for parent in (Resource("", "v1", "Secret", "secrets", True), CONFIG_MAPS):
+    for parent in (SECRETS, CONFIG_MAPS):
         for record in cluster.list(parent, namespace, _APPLYSET_ID).records:
             if record.name != name:
                 continue

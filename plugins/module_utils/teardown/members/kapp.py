@@ -12,14 +12,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ...objects import Record, Resource
+from ...objects import Record
 from ...problems import CannotLook
+from ..well_known import CONFIG_MAPS
 from .claims import Claim, Membership, Search
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-CONFIG_MAPS = Resource("", "v1", "ConfigMap", "configmaps", True)
 _SUFFIX = ".apps.k14s.io"
 _CHANGE_OF = "kapp.k14s.io/app-change-app"
 

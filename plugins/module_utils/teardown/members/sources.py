@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...objects import Resource
 from ...problems import BadFields, BadOption
 from ..labels import parse_selector
+from ..well_known import NAMESPACES
 from .claims import Claim, Membership, Search
 from .helm import helm_membership
 from .inventories import applyset_membership, flux_membership, inventory_membership, landscaper_membership
@@ -23,8 +23,6 @@ from .manifests import manifest_membership
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
-
-NAMESPACES = Resource("", "v1", "Namespace", "namespaces", False)
 
 
 def read_members(option: Mapping[str, Any], cluster: Cluster) -> Membership:
