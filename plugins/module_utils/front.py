@@ -107,6 +107,8 @@ class Context:
     here: bool
     # Another context of the same connection, for steps that name one.
     other_cluster: Callable[[str], Cluster]
+    # Another cluster altogether, by its own kubeconfig and context.
+    distant_cluster: Callable[[Any, str | None], Cluster]
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,12 @@ def perform(
             others[context] = Cluster(lambda: load_endpoint(elsewhere), clock, stop, params["parallel"])
         return others[context]
 
+    def distant_cluster(kubeconfig: Any, context: str | None) -> Cluster:
+        distant = ConnectionOptions(kubeconfig=kubeconfig, context=context)
+        made = Cluster(lambda: load_endpoint(distant), clock, stop, params["parallel"])
+        others[f"{len(others)} of its own"] = made  # closed with the others
+        return made
+
     rows: list[dict[str, Any]] = []
     lock = threading.Lock()
 
@@ -156,7 +164,8 @@ def perform(
             show(event)
 
     try:
-        report = job.work(Context(params, check_mode, cluster, clock, stop, tell, here, other_cluster))
+        context = Context(params, check_mode, cluster, clock, stop, tell, here, other_cluster, distant_cluster)
+        report = job.work(context)
     except Problem as problem:
         report = Report({"changed": False, "requests": cluster.requests()}, failure=problem)
     finally:
@@ -238,6 +247,7 @@ def _secrets(params: dict[str, Any]) -> set[str]:
                 walk(inner)
 
     walk(params.get("kubeconfig"))
+    walk(params.get("spoke"))
     with contextlib.suppress(ValueError):
         found.add(urllib.parse.urlsplit(params.get("proxy") or "").password or "")
     return found - {""}

@@ -93,6 +93,19 @@ options:
         with an admission policy that is removed at the end and expires by itself. See M(sunset.kube.freeze).
     type: bool
     default: true
+  spoke:
+    description:
+      - How to reach the cluster itself. When the hub is clean, its agent (the Klusterlet) is deleted there, and what is
+        left of it is listed. Only with one cluster.
+    type: dict
+    suboptions:
+      kubeconfig:
+        description: Path of a kubeconfig, or its content as a hash.
+        type: raw
+        required: true
+      context:
+        description: Its context, if not the current one.
+        type: str
   force_after:
     description:
       - Seconds after an object's deletion before O(on_unreachable=force) takes its finalizers off; also how long a hub
@@ -136,8 +149,8 @@ clusters:
   description:
     - Each cluster with its C(phase) (V(gone) when done), whether it is C(reachable), the C(condition)
       C(ContentDeleteSuccess) computed from what is there, the hub's own C(hub_condition), counts of what is
-      C(remaining), what it C(waits_for), what became of its C(namespace), what C(may_remain_on_spoke), and the
-      C(problem), if any.
+      C(remaining), what it C(waits_for), what became of its C(namespace), what C(may_remain_on_spoke), what was found
+      on the C(spoke) itself, and the C(problem), if any.
   returned: always
   type: list
   elements: dict

@@ -71,6 +71,7 @@ def _cluster(lane: LaneOutcome, kinds: list[str]) -> dict[str, Any]:
         "waits_for": [str(ref) for ref in view.gate[:MOST]],
         "namespace": {"kept": bool(lane.namespace_kept), "reason": lane.namespace_kept, "gone": lane.namespace_gone},
         "may_remain_on_spoke": lane.may_remain[:MOST],
+        "spoke": {"klusterlets": lane.spoke.klusterlets, "leftovers": lane.spoke.leftovers} if lane.spoke else None,
         "problem": str(lane.failure) if lane.failure else "",
     }
 

@@ -30,6 +30,7 @@ ARGUMENTS = {
     "on_unreachable": {"type": "str", "choices": ["fail", "wait", "force"], "default": "fail"},
     "spoke_content": {"type": "str", "choices": ["delete", "orphan"], "default": "delete"},
     "freeze": {"type": "bool", "default": True},
+    "spoke": {"type": "dict", "options": {"kubeconfig": {"type": "raw", "required": True}, "context": {"type": "str"}}},
     "force_after": {"type": "int", "default": 30},
     "concurrency": {"type": "int", "default": 10},
 }
@@ -42,7 +43,8 @@ def check(params: dict[str, Any]) -> None:
 
 def work(context: Context) -> Report:
     options = parse_clusters(context.params, check_mode=context.check_mode)
-    outcome = remove_clusters(options, context.cluster, context.clock, context.stop, context.tell)
+    spoke = context.distant_cluster(options.spoke["kubeconfig"], options.spoke["context"]) if options.spoke else None
+    outcome = remove_clusters(options, context.cluster, context.clock, context.stop, context.tell, spoke)
     return Report(
         result=fleet_result(outcome, context.cluster.requests()),
         failure=outcome.failure,

@@ -37,11 +37,19 @@ LEAST, MOST = 0, 100
 KLUSTERLET_SUFFIXES = ("-klusterlet",)
 DEFINITIONS_SUFFIXES = ("-klusterlet-crds",)
 IMPORT_LABELS = ("import.open-cluster-management.io/klusterlet-works",)
+# A cluster in hosted mode: its agent runs elsewhere, brought there by works in the hosting cluster's namespace.
+HOSTED_LABEL = "import.open-cluster-management.io/hosted-cluster"
+HOSTED_ORDER = ("-hosted-klusterlet", "-hosted-kubeconfig")  # after all others, in this order
 ADDON_LABEL = "open-cluster-management.io/addon-name"
 REPLICA_SET_LABEL = "work.open-cluster-management.io/manifestworkreplicaset"
 HOOK_LABELS = ("addon.open-cluster-management.io/addon-pre-delete", "open-cluster-management.io/addon-pre-delete")
 ORPHAN_ADDON = "addon.open-cluster-management.io/deletion-orphan"
 ORPHAN_WORK = {"spec": {"deleteOption": {"propagationPolicy": "Orphan"}}}
+
+# On the cluster itself.
+KLUSTERLETS = ("operator.open-cluster-management.io", "Klusterlet")
+APPLIED_WORKS = ("work.open-cluster-management.io", "AppliedManifestWork")
+AGENT_NAMESPACES = ("open-cluster-management-agent", "open-cluster-management-agent-addon")
 
 CONTROLLERS = ("app=clustermanager-registration-controller", "app=cluster-manager-registration-controller")
 EVICTION = "an agent that comes back removes what its works had brought, 60 minutes after they vanished"

@@ -60,7 +60,7 @@ class FleetOutcome:
 
 
 def remove_clusters(
-    options: ClusterOptions, cluster: Cluster, clock: Clock, stop: StopSign, tell: Tell
+    options: ClusterOptions, cluster: Cluster, clock: Clock, stop: StopSign, tell: Tell, spoke: Cluster | None = None
 ) -> FleetOutcome:
     began = clock.now()
     deadline = Deadline(clock, options.timeout)
@@ -76,7 +76,7 @@ def remove_clusters(
     try:
         check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash)
         _check_rights(options, outcome, views, cluster)
-        _act(options, outcome, kinds, cluster, clock, stop, tell, deadline)
+        _act(options, outcome, kinds, cluster, spoke, clock, stop, tell, deadline)
     except Problem as problem:
         outcome.failure = problem
     outcome.changed = outcome.changed or any(lane.changed for lane in outcome.lanes)
@@ -90,6 +90,7 @@ def _act(
     outcome: FleetOutcome,
     kinds: HubKinds,
     cluster: Cluster,
+    spoke: Cluster | None,
     clock: Clock,
     stop: StopSign,
     tell: Tell,
@@ -106,10 +107,10 @@ def _act(
     if options.keepsakes:
         outcome.keepsakes = keep(outcome.plan, {None: cluster})
     alive = _hub_is_alive(cluster)
-    busy = [lane for lane in outcome.lanes if lane.view.is_there or options.namespace != "keep"]
+    busy = [lane for lane in outcome.lanes if lane.view.is_there or options.namespace != "keep" or spoke]
 
     def run(lane: LaneOutcome) -> None:
-        Lane(lane.view, kinds, options, cluster, clock, stop, tell, deadline, alive, lane).run()
+        Lane(lane.view, kinds, options, cluster, clock, stop, tell, deadline, alive, lane, spoke).run()
 
     with _frozen(frozen, cluster, clock, tell), ThreadPoolExecutor(min(options.concurrency, len(busy) or 1)) as lanes:
         list(lanes.map(run, busy))

@@ -35,6 +35,7 @@ from ..well_known import NAMESPACES
 from .hub import ClusterView, HubKinds, Reach, look_again
 from .namespace_gate import why_kept
 from .options import ClusterOptions
+from .spoke import Spoke, klusterlets_on, leftovers_on
 from .works import Wave, manifests_of, next_wave
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class LaneOutcome:
     namespace_kept: str = ""
     namespace_gone: bool = False
     may_remain: list[str] = field(default_factory=list)
+    spoke: Spoke | None = None
     runs: list[RunOutcome] = field(default_factory=list)
     blocked: list[Blocked] = field(default_factory=list)
     changed: bool = False
@@ -77,6 +79,7 @@ class Lane:
     deadline: Deadline
     hub_is_alive: bool
     outcome: LaneOutcome
+    spoke: Cluster | None = None
     _rounds: Counter[tuple[int, str]] = field(default_factory=Counter)
     _uid: str = ""  # of the ManagedCluster that is meant; empty: there was none
     _reach: Reach = Reach.REACHABLE
@@ -104,9 +107,11 @@ class Lane:
             ("orphaning", self._orphan),
             ("deleting", self._begin),
             ("cleaning up", self._clean_up),
+            ("hosted works", self._remove_hosted),
             ("bindings", self._remove_bindings),
             ("namespace", self._remove_namespace),
             ("finishing", self._finish),
+            ("spoke", self._visit_the_spoke),
         )
 
     @property
@@ -218,9 +223,32 @@ class Lane:
         ladder = Ladder(force=self.forces, after=self.options.force_after, only=ocm.OWN_FINALIZERS)
         return RunOptions(timeout=self.deadline.left(), ladder=ladder)
 
-    def _remove(self, name: str, things: Sequence[tuple[Resource, Record]], how: RunOptions) -> None:
+    def _remove_hosted(self) -> None:
+        """In hosted mode the agent runs on another cluster: works in that one's namespace bring it, and go last."""
+        resource = self.cluster.find_kind(*ocm.WORKS).resource
+        if resource is None or self.options.manifestworks != "all":
+            return
+        label = f"{ocm.HOSTED_LABEL}={self.view.name}"
+        records = [one for one in self.cluster.list(resource, None, label).records if one.namespace != self.view.name]
+        for suffix in ("", *ocm.HOSTED_ORDER):
+            wave = [one for one in records if _suffix_of(one.name) == suffix]
+            if wave:
+                self._remove(f"{resource.kind} · hosted{suffix}", [(resource, one) for one in wave], self._how())
+
+    def _visit_the_spoke(self) -> None:
+        if self.spoke is None:
+            return
+        found = klusterlets_on(self.spoke)
+        if found:
+            self._remove("klusterlet on the cluster", found, RunOptions(timeout=self.deadline.left()), self.spoke)
+        self.outcome.spoke = Spoke(len(found), leftovers_on(self.spoke))
+
+    def _remove(
+        self, name: str, things: Sequence[tuple[Resource, Record]], how: RunOptions, where: Cluster | None = None
+    ) -> None:
         """One wave, by the engine."""
-        looker = Looker(self.cluster, self.tell)
+        cluster = where or self.cluster
+        looker = Looker(cluster, self.tell)
         for resource, namespace in dict.fromkeys((one, record.namespace or None) for one, record in things):
             looker.everything(resource, namespace)
         members = [Member(resource, record, self.view.name, named=True) for resource, record in things]
@@ -228,11 +256,11 @@ class Lane:
         for entry in entries:
             self._refuse_if_kept(entry)
         step = Step(StepRule(f"{self.view.name} · {name}", 1, force=how.ladder.force), [entries])
-        site = Site(self.cluster, looker, Matcher((), {}), Facts())
+        site = Site(cluster, looker, Matcher((), {}), Facts())
         run = carry_out(Plan([step]), {None: site}, how, self.clock, self.stop, self.tell)
         self.outcome.runs.append(run)
         if run.failure:
-            self.outcome.blocked += explain(run, {None: self.cluster})
+            self.outcome.blocked += explain(run, {None: cluster})
             raise run.failure
 
     def _wait_for_others(self, resource: Resource, wave: Wave) -> None:
@@ -349,6 +377,10 @@ class Lane:
                 next_step="run the task again if it shall go, too",
             )
         self._remove("ManagedCluster", [(resource, record)], self._patiently(ocm.CLUSTER_FINALIZERS))
+
+
+def _suffix_of(name: str) -> str:
+    return next((suffix for suffix in ocm.HOSTED_ORDER if name.endswith(suffix)), "")
 
 
 def _is_own(finalizer: str) -> bool:

@@ -29,6 +29,7 @@ class ClusterOptions:
     on_unreachable: str = "fail"
     spoke_content: str = "delete"
     freeze: bool = True
+    spoke: Mapping[str, Any] | None = None
     force_after: float = 30.0
     concurrency: int = 10
     timeout: float = 600.0
@@ -59,6 +60,8 @@ def parse_clusters(params: Mapping[str, Any], *, check_mode: bool) -> ClusterOpt
     for key, least in (("concurrency", 1), ("force_after", 0)):
         if params[key] < least:
             bad.add(key, f"must be {least} or more, not {params[key]}")
+    if params["spoke"] is not None and len(names) != 1:
+        bad.add("spoke", "goes with exactly one cluster")
     check_run_options(params, bad)
     bad.raise_if_any()
     return ClusterOptions(
@@ -71,6 +74,7 @@ def parse_clusters(params: Mapping[str, Any], *, check_mode: bool) -> ClusterOpt
         on_unreachable=params["on_unreachable"],
         spoke_content=params["spoke_content"],
         freeze=params["freeze"],
+        spoke=params["spoke"],
         force_after=float(params["force_after"]),
         concurrency=params["concurrency"],
         timeout=float(params["timeout"]),

@@ -1,0 +1,53 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The cluster itself, seen with a kubeconfig of its own: its agent goes, and what is left is named.
+
+Room: teardown. Only after the hub is clean: until then the agent has work to do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ...objects import Record, Resource, ref_to
+from ...problems import Problem
+from ...profiles import ocm
+from ..well_known import NAMESPACES
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+
+
+@dataclass
+class Spoke:
+    """How a cluster looks after its agent was removed."""
+
+    klusterlets: int = 0
+    leftovers: list[str] = field(default_factory=list)
+
+
+def klusterlets_on(cluster: Cluster) -> list[tuple[Resource, Record]]:
+    resource = cluster.find_kind(*ocm.KLUSTERLETS).resource
+    return [(resource, record) for record in cluster.list(resource).records] if resource else []
+
+
+def leftovers_on(cluster: Cluster) -> list[str]:
+    """What the agent should have taken with it. What cannot be seen is said to be so."""
+    found = []
+    cluster.forget_catalogue()
+    for kind in (ocm.KLUSTERLETS, ocm.APPLIED_WORKS):
+        resource = cluster.find_kind(*kind).resource
+        try:
+            records = cluster.list(resource).records if resource else []
+        except Problem as problem:
+            found.append(f"{kind[1]} objects could not be looked for: {problem.why}")
+            continue
+        found += [str(ref_to(resource, record)) for record in records if resource]
+    for name in ocm.AGENT_NAMESPACES:
+        record = cluster.read(NAMESPACES, "", name)
+        if record is not None:
+            found.append(str(ref_to(NAMESPACES, record)) + (" (on its way out)" if record.terminating else ""))
+    return found
