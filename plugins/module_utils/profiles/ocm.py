@@ -28,7 +28,7 @@ CLUSTER_FINALIZERS = (
 )
 HUB_CLEANS_UP = "cluster.open-cluster-management.io/resource-cleanup"  # set by a hub that removes content by itself
 WORK_FINALIZER = "cluster.open-cluster-management.io/manifest-work-cleanup"  # on works and on the work binding
-OWN_FINALIZERS = ("*open-cluster-management.io/*",)
+OWN_FINALIZERS = ("open-cluster-management.io/*", "*.open-cluster-management.io/*")
 
 PRIORITY = "open-cluster-management.io/cleanup-priority"
 LEAST, MOST = 0, 100

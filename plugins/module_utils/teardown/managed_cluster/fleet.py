@@ -27,7 +27,7 @@ from ..guards import Facts, judge
 from ..keepsakes import Keepsakes, keep
 from ..limits import check_limits
 from ..members.looking import Member
-from ..plan import Entry, Plan, Step
+from ..plan import GOING, Entry, Plan, Step
 from ..rehearsal import rehearse, why_refused
 from ..rights import require_rights
 from ..steps import StepRule
@@ -102,12 +102,16 @@ def _act(
             try_freeze(one, cluster)
         outcome.changed = any(_leaves_a_namespace(lane.view, options, cluster) for lane in outcome.lanes)
         refused = rehearse(outcome.plan, {None: cluster}, "Background", tell)
-        outcome.failure = why_refused(refused, "delete") or _first_unreachable(outcome.lanes, options)
+        outcome.failure = (
+            why_refused(refused, "delete") or _first_unreachable(outcome.lanes, options) or _first_kept(outcome.plan)
+        )
         return
     if options.keepsakes:
         outcome.keepsakes = keep(outcome.plan, {None: cluster})
     alive = _hub_is_alive(cluster)
     busy = [lane for lane in outcome.lanes if lane.view.is_there or options.namespace != "keep" or spoke]
+    # Those that will have to wait come last: they must not hold up the others.
+    busy.sort(key=lambda lane: (bool(lane.view.gate), lane.view.reach is not Reach.REACHABLE))
 
     def run(lane: LaneOutcome) -> None:
         Lane(lane.view, kinds, options, cluster, clock, stop, tell, deadline, alive, lane, spoke).run()
@@ -169,6 +173,16 @@ def _first_unreachable(lanes: Sequence[LaneOutcome], options: ClusterOptions) ->
     return None
 
 
+def _first_kept(plan: Plan) -> Problem | None:
+    for entry in plan.kept:
+        return Refused(
+            "a cluster cannot go",
+            why=f"{entry.member.ref} is kept: {entry.verdict.why}",
+            next_step="take the marker off, or delete it by hand",
+        )
+    return None
+
+
 def _hub_is_alive(cluster: Cluster) -> bool:
     try:
         return any(one.available for one in labelled(ocm.CONTROLLERS, "", cluster))
@@ -187,13 +201,17 @@ def _plan(views: Sequence[ClusterView], kinds: HubKinds, options: ClusterOptions
             left[wave.kind] = [record for record in left[wave.kind] if record.uid not in gone]
             if resource is not None and wave.deletes:
                 members = [Member(resource, record, view.name, named=True) for record in wave.records]
-                entries = [Entry(member, judge(member, Facts())) for member in members]
-                plan.steps.append(Step(StepRule(f"{view.name} · {resource.kind} · {wave.name}", rank), [entries]))
+                plan.steps.append(_step(f"{view.name} · {resource.kind} · {wave.name}", rank, members))
         if view.record is not None and view.resource is not None:
             member = Member(view.resource, view.record, view.name, named=True)
-            entry = Entry(member, judge(member, Facts()))
-            plan.steps.append(Step(StepRule(f"{view.name} · ManagedCluster", rank), [[entry]]))
+            plan.steps.append(_step(f"{view.name} · ManagedCluster", rank, [member]))
     return plan
+
+
+def _step(name: str, rank: int, members: Sequence[Member]) -> Step:
+    entries = [Entry(member, judge(member, Facts())) for member in members]
+    going = [entry for entry in entries if entry.verdict.fate in GOING]
+    return Step(StepRule(name, rank), [going] if going else [], [entry for entry in entries if entry not in going])
 
 
 def _summary(views: Sequence[ClusterView], plan: Plan) -> str:

@@ -244,7 +244,13 @@ class Lane:
         self.outcome.spoke = Spoke(len(found), leftovers_on(self.spoke))
 
     def _remove(
-        self, name: str, things: Sequence[tuple[Resource, Record]], how: RunOptions, where: Cluster | None = None
+        self,
+        name: str,
+        things: Sequence[tuple[Resource, Record]],
+        how: RunOptions,
+        where: Cluster | None = None,
+        *,
+        keep_markers: bool = True,
     ) -> None:
         """One wave, by the engine."""
         cluster = where or self.cluster
@@ -252,11 +258,12 @@ class Lane:
         for resource, namespace in dict.fromkeys((one, record.namespace or None) for one, record in things):
             looker.everything(resource, namespace)
         members = [Member(resource, record, self.view.name, named=True) for resource, record in things]
-        entries = [Entry(member, judge(member, Facts())) for member in members]
+        facts = Facts(keep_markers=keep_markers)
+        entries = [Entry(member, judge(member, facts)) for member in members]
         for entry in entries:
             self._refuse_if_kept(entry)
         step = Step(StepRule(f"{self.view.name} · {name}", 1, force=how.ladder.force), [entries])
-        site = Site(cluster, looker, Matcher((), {}), Facts())
+        site = Site(cluster, looker, Matcher((), {}), facts)
         run = carry_out(Plan([step]), {None: site}, how, self.clock, self.stop, self.tell)
         self.outcome.runs.append(run)
         if run.failure:
@@ -334,7 +341,7 @@ class Lane:
             if (record := self.cluster.read(resource, namespace, place)) is not None
         ]
         if found:
-            self._remove("role bindings", found, self._patiently((ocm.WORK_FINALIZER,)))
+            self._remove("role bindings", found, self._patiently((ocm.WORK_FINALIZER,)), keep_markers=False)
 
     def _refuse_leftovers(self) -> None:
         """Addons and works that `cleanup` does not name hold the cluster, whatever the task says."""

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ...objects import Record
 from ...problems import Problem
 from ...profiles import ocm
+from ..guards import keep_marker_of
+from ..members.looking import Member
 from ..paths import value_at
+from ..well_known import NAMESPACES
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
@@ -29,6 +32,9 @@ def why_kept(wish: str, record: Record, cluster: Cluster) -> str:
     marks += [annotation for annotation in ocm.KEEP_ANNOTATIONS if annotation in record.annotations]
     if marks:
         return f"it carries {marks[0]}"
+    marker = keep_marker_of(Member(NAMESPACES, record, ""))
+    if marker:
+        return marker
     if wish == "auto" and not any(label in record.labels for label in ocm.NAMESPACE_LABELS):
         return f"no label says that it is a cluster's namespace ({ocm.NAMESPACE_LABELS[0]}); namespace: delete takes it"
     return _whom_it_holds(record.name, cluster)

@@ -46,8 +46,8 @@ def parse_clusters(params: Mapping[str, Any], *, check_mode: bool) -> ClusterOpt
     given = [key for key in ("name", "names", "label_selector") if params[key] is not None]
     if len(given) != 1:
         bad.add("name", "give exactly one of name, names and label_selector")
-    if "label_selector" not in given and (not names or any(not name.strip() for name in names)):
-        bad.add(given[0] if given else "name", "is empty; leave it out or give a value")
+    elif "label_selector" not in given and (not names or any(not name.strip() for name in names)):
+        bad.add(given[0], "is empty; leave it out or give a value")
     if params["label_selector"] is not None and not params["label_selector"].strip():
         bad.add("label_selector", "is empty, and would mean every cluster of the hub")
     for key in ("wait_for", "cleanup"):
@@ -57,9 +57,8 @@ def parse_clusters(params: Mapping[str, Any], *, check_mode: bool) -> ClusterOpt
                 bad.add(f"{key}[{place}]", complaint)
     if params["cleanup"] == []:
         bad.add("cleanup", "is empty; leave it out or give a value")
-    for key, least in (("concurrency", 1), ("force_after", 0)):
-        if params[key] < least:
-            bad.add(key, f"must be {least} or more, not {params[key]}")
+    if params["concurrency"] < 1:
+        bad.add("concurrency", f"must be 1 or more, not {params['concurrency']}")
     if params["spoke"] is not None and len(names) != 1:
         bad.add("spoke", "goes with exactly one cluster")
     check_run_options(params, bad)
