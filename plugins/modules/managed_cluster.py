@@ -18,7 +18,7 @@ description:
     ManagedCluster is gone already.
   - A cluster whose agent does not report cannot clean up behind itself. By default the task refuses it; nothing is
     orphaned without being told.
-  - One cluster or fifty. Each has its own state; one that cannot go does not hold up the others.
+  - One cluster or fifty. Each has its own state; one that fails does not hold up the others.
 extends_documentation_fragment:
   - sunset.kube.connection
   - sunset.kube.run
@@ -114,7 +114,8 @@ options:
     default: 30
   concurrency:
     description:
-      - How many clusters are dealt with at the same time.
+      - How many clusters are dealt with at the same time. One that waits for somebody keeps its place; those that will
+        have to wait, as far as can be seen, come last.
     type: int
     default: 10
 seealso:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -107,6 +108,59 @@ def joined(stage: Stage, name: str) -> None:
     """A namespace, as a hub makes one when it accepts a cluster."""
     labels = {CLUSTER_NAME: name}
     stage.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+
+
+def member(
+    stage: Stage,
+    *finalizers: str,
+    available: str = "True",
+    accepted: bool = True,
+    labels: Mapping[str, str] | None = None,
+) -> str:
+    """A cluster that has joined, under a name of its own."""
+    name = f"spoke-{secrets.token_hex(4)}"
+    joined(stage, name)
+    stage.afterwards(lambda: stage.api.delete(f"/api/v1/namespaces/{name}"))
+    one = managed_cluster_body(name, *finalizers, accepted=accepted)
+    one["metadata"]["labels"] = dict(labels or {})
+    stage.put(one)
+    report(stage, name, available)
+    return name
+
+
+def is_gone(stage: Stage, name: str) -> bool:
+    return stage.api.get(f"{CLUSTERS}/{name}")[0] == 404
+
+
+def is_untouched(stage: Stage, name: str) -> bool:
+    """It is there, and nobody has asked to delete it."""
+    status, item = stage.api.get(f"{CLUSTERS}/{name}")
+    return status == 200 and "deletionTimestamp" not in item["metadata"]
+
+
+def has_namespace(stage: Stage, name: str) -> bool:
+    status, item = stage.api.get(f"/api/v1/namespaces/{name}")
+    return status == 200 and "deletionTimestamp" not in item["metadata"]
+
+
+def freezes(stage: Stage) -> list[str]:
+    """Policies and bindings of ours that are still there."""
+    group = "/apis/admissionregistration.k8s.io/v1"
+    lists = [f"{group}/validatingadmissionpolicies", f"{group}/validatingadmissionpolicybindings"]
+    items = [item for path in lists for item in stage.api.get(path)[1]["items"]]
+    return [item["metadata"]["name"] for item in items if "sunset.dev/freeze" in item["metadata"].get("labels", {})]
+
+
+def work_binding(cluster: str, *finalizers: str) -> Body:
+    to = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
+    name = f"open-cluster-management:managedcluster:{cluster}:work"
+    return body("rbac.authorization.k8s.io/v1", "RoleBinding", name, cluster, *finalizers, roleRef=to, subjects=[])
+
+
+def row_of(result: Result, name: str) -> dict[str, Any]:
+    (row,) = [row for row in result["clusters"] if row["name"] == name]
+    found: dict[str, Any] = row
+    return found
 
 
 def until_accepted(stage: Stage, name: str) -> None:

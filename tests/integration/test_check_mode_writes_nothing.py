@@ -12,10 +12,18 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.front import Job
-from ansible_collections.sunset.kube.plugins.module_utils.jobs import drain, finalizer, freeze, ranked_delete
+from ansible_collections.sunset.kube.plugins.module_utils.jobs import (
+    drain,
+    finalizer,
+    freeze,
+    managed_cluster,
+    ranked_delete,
+)
+from integration.fleets import WORK_FINALIZER, addon, member, work, work_binding
 from integration.ranked import named
 from integration.running import run_job, run_playbook
 from integration.stage import CLEANUP, FOREIGN, GROUP, WIDGETS, Body, Stage, config_map, gadget, widget
+from lab import hub
 from lab.audit import AuditEvent, AuditTrail
 from lab.fixtures import AsUser
 
@@ -81,11 +89,22 @@ def frozen_widgets(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
     return {"name": name, "kinds": [WIDGETS], "namespaces": [namespace], "expires_after": 60}, [thing]
 
 
+def cluster_with_everything_on(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
+    """An unreachable one, with consent to force, to orphan, and to freeze."""
+    for definition in hub.definitions():
+        stage.api.apply_crd(definition)
+    name = member(stage, available="Unknown")
+    things = stage.put(addon("a", name), work("w", name, WORK_FINALIZER), work_binding(name, WORK_FINALIZER))
+    options = {"name": name, "on_unreachable": "force", "spoke_content": "orphan", "force_after": 0, "timeout": 60}
+    return {**options, "namespace": "delete"}, things
+
+
 ROWS = [
     Row(finalizer.JOB, hanging_widgets),
     Row(ranked_delete.JOB, release_in_three_steps),
     Row(drain.JOB, operator_with_everything_on),
     Row(freeze.JOB, frozen_widgets),
+    Row(managed_cluster.JOB, cluster_with_everything_on),
 ]
 rows = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 

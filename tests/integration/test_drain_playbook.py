@@ -84,7 +84,7 @@ def test_the_playbook_drains_shows_it_and_leaves_evidence(
     assert drained(checked)["plan_hash"] in checked.stdout.split("Show what was drained")[1]
     run = drain_playbook(tmp_path / "run", drainer.user, **variables)
     assert run.rc == 0, run.stdout
-    assert "drain completed, policy Retain, 11/11" in run.stdout
+    assert "drain completed, 11/11 done, policy Retain" in run.stdout
     assert all(stage.finalizers(thing) == [] for thing in (*user, *operator))
     assert stage.is_gone(ko)
     folder = Path(drained(run)["evidence"])

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from integration.fleets import (
-    CLUSTERS,
     WORK_FINALIZER,
     Detacher,
     addon,
     agent,
+    is_gone,
     joined,
     managed_cluster_body,
     report,
@@ -20,10 +20,6 @@ from integration.fleets import (
 from integration.ranked import deletions, failed, succeeded
 from integration.stage import Stage
 from lab.audit import AuditTrail
-
-
-def is_gone(stage: Stage, name: str) -> bool:
-    return stage.api.get(f"{CLUSTERS}/{name}")[0] == 404
 
 
 def test_a_cluster_leaves_a_hub_whose_controllers_help(stage: Stage, detach: Detacher, living_hub: None) -> None:

@@ -33,10 +33,11 @@ from ..rights import require_rights
 from ..steps import StepRule
 from ..well_known import NAMESPACES
 from .hub import ClusterView, HubKinds, Reach, find_clusters, find_kinds
-from .lane import CLUSTER_RBAC, ROLE_BINDINGS, Lane, LaneOutcome
+from .lane import CLUSTER_RBAC, ROLE_BINDINGS, Lane, LaneOutcome, bindings_of
 from .namespace_gate import why_kept
 from .options import ClusterOptions
-from .works import is_a_hook, next_wave, replica_set_of, strange_priority
+from .spoke import klusterlets_on
+from .works import hosted_suffix, is_a_hook, next_wave, replica_set_of, strange_priority
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
@@ -66,6 +67,8 @@ def remove_clusters(
     deadline = Deadline(clock, options.timeout)
     cluster.limit_to(deadline)
     outcome = FleetOutcome(check_mode=options.check_mode)
+    if spoke is not None:
+        klusterlets_on(spoke, options.names[0])  # one that does not answer must be known before the hub is empty
     kinds = find_kinds(options, cluster)
     views = find_clusters(options, kinds, cluster)
     outcome.kinds = [one.plural if one else text for one, text in zip(kinds.cleanup, options.cleanup, strict=True)]
@@ -100,7 +103,7 @@ def _act(
     if options.check_mode:
         for one in frozen:
             try_freeze(one, cluster)
-        outcome.changed = any(_leaves_a_namespace(lane.view, options, cluster) for lane in outcome.lanes)
+        outcome.changed = any(_leaves_something(lane.view, options, cluster) for lane in outcome.lanes)
         refused = rehearse(outcome.plan, {None: cluster}, "Background", tell)
         outcome.failure = (
             why_refused(refused, "delete") or _first_unreachable(outcome.lanes, options) or _first_kept(outcome.plan)
@@ -109,7 +112,7 @@ def _act(
     if options.keepsakes:
         outcome.keepsakes = keep(outcome.plan, {None: cluster})
     alive = _hub_is_alive(cluster)
-    busy = [lane for lane in outcome.lanes if lane.view.is_there or options.namespace != "keep" or spoke]
+    busy = list(outcome.lanes)  # also those that are gone: bindings and namespaces may be left
     # Those that will have to wait come last: they must not hold up the others.
     busy.sort(key=lambda lane: (bool(lane.view.gate), lane.view.reach is not Reach.REACHABLE))
 
@@ -152,10 +155,12 @@ def _as_one(failed: Sequence[LaneOutcome], total: int) -> Problem:
     )
 
 
-def _leaves_a_namespace(view: ClusterView, options: ClusterOptions, cluster: Cluster) -> bool:
-    """A cluster that is gone but for its namespace is not in the plan, and still something to do."""
+def _leaves_something(view: ClusterView, options: ClusterOptions, cluster: Cluster) -> bool:
+    """A cluster that is gone but for its namespace or bindings is not in the plan, and still something to do."""
     if view.is_there:
         return False
+    if bindings_of(view.name, cluster):
+        return True
     record = cluster.read(NAMESPACES, "", view.name)
     return record is not None and not why_kept(options.namespace, record, cluster)
 
@@ -202,10 +207,22 @@ def _plan(views: Sequence[ClusterView], kinds: HubKinds, options: ClusterOptions
             if resource is not None and wave.deletes:
                 members = [Member(resource, record, view.name, named=True) for record in wave.records]
                 plan.steps.append(_step(f"{view.name} · {resource.kind} · {wave.name}", rank, members))
+        plan.steps += _hosted_steps(view, rank, kinds, options)
         if view.record is not None and view.resource is not None:
             member = Member(view.resource, view.record, view.name, named=True)
             plan.steps.append(_step(f"{view.name} · ManagedCluster", rank, [member]))
     return plan
+
+
+def _hosted_steps(view: ClusterView, rank: int, kinds: HubKinds, options: ClusterOptions) -> Iterator[Step]:
+    resource = kinds.cleanup[kinds.works] if kinds.works is not None else None
+    if resource is None or options.manifestworks != "all":
+        return
+    for suffix in ("", *ocm.HOSTED_ORDER):
+        wave = [record for record in view.hosted if hosted_suffix(record.name) == suffix]
+        if wave:
+            members = [Member(resource, record, view.name, named=True) for record in wave]
+            yield _step(f"{view.name} · {resource.kind} · hosted{suffix}", rank, members)
 
 
 def _step(name: str, rank: int, members: Sequence[Member]) -> Step:

@@ -64,6 +64,7 @@ class ClusterView:
     kinds: list[list[Record]] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
     gate: list[ObjectRef] = field(default_factory=list)
+    hosted: list[Record] = field(default_factory=list)  # works on another cluster that bring this one's agent
 
     @property
     def reach(self) -> Reach:
@@ -97,7 +98,7 @@ class ClusterView:
 
     @property
     def is_there(self) -> bool:
-        return self.record is not None or any(self.kinds)
+        return self.record is not None or any(self.kinds) or bool(self.hosted)
 
 
 def find_kinds(options: ClusterOptions, cluster: Cluster) -> HubKinds:
@@ -163,6 +164,10 @@ def _fill(views: Sequence[ClusterView], kinds: HubKinds, cluster: Cluster) -> No
     if kinds.works is not None:
         for view in views:
             view.agents = _agents(view, kinds.cleanup[kinds.works], view.kinds[kinds.works], cluster)
+    for record in _hosted_works(views, cluster):
+        host = by_name.get(record.labels.get(ocm.HOSTED_LABEL, ""))
+        if host is not None and record.namespace != host.name:
+            host.hosted.append(record)
     for resource in kinds.gate:
         for record in _records(resource, list(by_name), cluster):
             home = by_name.get(record.namespace if resource.namespaced else record.name)
@@ -176,6 +181,15 @@ def _records(resource: Resource | None, names: Sequence[str], cluster: Cluster) 
     if not resource.namespaced or len(names) > _FEW:
         return cluster.list(resource).records
     return [record for name in names for record in cluster.list(resource, name).records]
+
+
+def _hosted_works(views: Sequence[ClusterView], cluster: Cluster) -> list[Record]:
+    """In hosted mode the agent runs on another cluster, brought there by works in that one's namespace."""
+    resource = cluster.find_kind(*ocm.WORKS).resource
+    if resource is None or not views:
+        return []
+    label = f"{ocm.HOSTED_LABEL}={views[0].name}" if len(views) == 1 else ocm.HOSTED_LABEL
+    return cluster.list(resource, None, label).records
 
 
 def _agents(view: ClusterView, resource: Resource | None, works: Sequence[Record], cluster: Cluster) -> set[str]:

@@ -36,7 +36,7 @@ from .hub import ClusterView, HubKinds, Reach, look_again
 from .namespace_gate import why_kept
 from .options import ClusterOptions
 from .spoke import Spoke, klusterlets_on, leftovers_on
-from .works import Wave, manifests_of, next_wave
+from .works import Wave, hosted_suffix, manifests_of, next_wave
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
@@ -149,6 +149,9 @@ class Lane:
             for record in (records if resource else ())
             if resource is not None
         ]
+        works = self.cluster.find_kind(*ocm.WORKS).resource
+        if works is not None:
+            things += [Member(works, record, self.view.name, named=True) for record in self.view.hosted]
         if self.view.record is not None and self.view.resource is not None:
             things.append(Member(self.view.resource, self.view.record, self.view.name, named=True))
         for member in things:
@@ -226,19 +229,23 @@ class Lane:
     def _remove_hosted(self) -> None:
         """In hosted mode the agent runs on another cluster: works in that one's namespace bring it, and go last."""
         resource = self.cluster.find_kind(*ocm.WORKS).resource
-        if resource is None or self.options.manifestworks != "all":
+        if resource is None:
             return
-        label = f"{ocm.HOSTED_LABEL}={self.view.name}"
-        records = [one for one in self.cluster.list(resource, None, label).records if one.namespace != self.view.name]
         for suffix in ("", *ocm.HOSTED_ORDER):
-            wave = [one for one in records if _suffix_of(one.name) == suffix]
+            self._look()
+            wave = [one for one in self.view.hosted if hosted_suffix(one.name) == suffix]
+            while wave and self.options.manifestworks != "all":
+                self._wait_for_others(resource, Wave("hosted works", -1, tuple(wave), deletes=False))
+                self._look()
+                wave = [one for one in self.view.hosted if hosted_suffix(one.name) == suffix]
             if wave:
+                self._note_what_may_remain(resource, Wave("hosted works", -1, tuple(wave)))
                 self._remove(f"{resource.kind} · hosted{suffix}", [(resource, one) for one in wave], self._how())
 
     def _visit_the_spoke(self) -> None:
         if self.spoke is None:
             return
-        found = klusterlets_on(self.spoke)
+        found = klusterlets_on(self.spoke, self.view.name)
         if found:
             self._remove("klusterlet on the cluster", found, RunOptions(timeout=self.deadline.left()), self.spoke)
         self.outcome.spoke = Spoke(len(found), leftovers_on(self.spoke))
@@ -316,9 +323,10 @@ class Lane:
         if not self.forces or (resource.group, resource.kind) != ocm.WORKS:
             return
         uids = {record.uid for record in wave.records}
-        for item in self.cluster.list_whole(resource, self.view.name):
-            if item["metadata"]["uid"] in uids:
-                self.outcome.may_remain += [_named(manifest) for manifest in manifests_of(item)]
+        for place in sorted({record.namespace for record in wave.records}):
+            for item in self.cluster.list_whole(resource, place):
+                if item["metadata"]["uid"] in uids:
+                    self.outcome.may_remain += [_named(manifest) for manifest in manifests_of(item)]
 
     def _made_again(self, wave: Wave) -> Refused:
         managers = sorted({name for record in wave.records for _finalizer, name in record.finalizer_managers})
@@ -332,14 +340,7 @@ class Lane:
     def _remove_bindings(self) -> None:
         """Only now: while works are there, their agent needs its rights to let them go."""
         self._refuse_leftovers()
-        name = self.view.name
-        wanted = [(ROLE_BINDINGS, name, text.format(name=name)) for text in ocm.ROLE_BINDINGS]
-        wanted += [(resource, "", ocm.CLUSTER_RBAC.format(name=name)) for resource in CLUSTER_RBAC]
-        found = [
-            (resource, record)
-            for resource, namespace, place in wanted
-            if (record := self.cluster.read(resource, namespace, place)) is not None
-        ]
+        found = bindings_of(self.view.name, self.cluster)
         if found:
             self._remove("role bindings", found, self._patiently((ocm.WORK_FINALIZER,)), keep_markers=False)
 
@@ -386,8 +387,15 @@ class Lane:
         self._remove("ManagedCluster", [(resource, record)], self._patiently(ocm.CLUSTER_FINALIZERS))
 
 
-def _suffix_of(name: str) -> str:
-    return next((suffix for suffix in ocm.HOSTED_ORDER if name.endswith(suffix)), "")
+def bindings_of(name: str, cluster: Cluster) -> list[tuple[Resource, Record]]:
+    """What gives a cluster's agent its rights on the hub, by the names the hub uses."""
+    wanted = [(ROLE_BINDINGS, name, text.format(name=name)) for text in ocm.ROLE_BINDINGS]
+    wanted += [(resource, "", ocm.CLUSTER_RBAC.format(name=name)) for resource in CLUSTER_RBAC]
+    return [
+        (resource, record)
+        for resource, namespace, place in wanted
+        if (record := cluster.read(resource, namespace, place)) is not None
+    ]
 
 
 def _is_own(finalizer: str) -> bool:

@@ -12,9 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ...objects import Record, Resource, ref_to
+from ...objects import Record, Resource, record_of, ref_to
 from ...problems import Problem
 from ...profiles import ocm
+from ..paths import value_at
 from ..well_known import NAMESPACES
 
 if TYPE_CHECKING:
@@ -29,9 +30,16 @@ class Spoke:
     leftovers: list[str] = field(default_factory=list)
 
 
-def klusterlets_on(cluster: Cluster) -> list[tuple[Resource, Record]]:
+def klusterlets_on(cluster: Cluster, name: str) -> list[tuple[Resource, Record]]:
+    """The agents of this cluster. A hosting cluster runs others' as well; one without a name counts if it is alone."""
     resource = cluster.find_kind(*ocm.KLUSTERLETS).resource
-    return [(resource, record) for record in cluster.list(resource).records] if resource else []
+    if resource is None:
+        return []
+    items = cluster.list_whole(resource)
+    ours = [item for item in items if value_at(item, "spec.clusterName") == name]
+    if not ours and len(items) == 1 and not value_at(items[0], "spec.clusterName"):
+        ours = items
+    return [(resource, record_of(item["metadata"])) for item in ours]
 
 
 def leftovers_on(cluster: Cluster) -> list[str]:
@@ -39,7 +47,10 @@ def leftovers_on(cluster: Cluster) -> list[str]:
     found = []
     cluster.forget_catalogue()
     for kind in (ocm.KLUSTERLETS, ocm.APPLIED_WORKS):
-        resource = cluster.find_kind(*kind).resource
+        finding = cluster.find_kind(*kind)
+        resource = finding.resource
+        if resource is None and finding.availability.value != "not installed":
+            found.append(f"{kind[1]} objects could not be looked for: {finding.why}")
         try:
             records = cluster.list(resource).records if resource else []
         except Problem as problem:
@@ -47,7 +58,11 @@ def leftovers_on(cluster: Cluster) -> list[str]:
             continue
         found += [str(ref_to(resource, record)) for record in records if resource]
     for name in ocm.AGENT_NAMESPACES:
-        record = cluster.read(NAMESPACES, "", name)
+        try:
+            record = cluster.read(NAMESPACES, "", name)
+        except Problem as problem:
+            found.append(f"Namespace {name} could not be looked for: {problem.why}")
+            continue
         if record is not None:
             found.append(str(ref_to(NAMESPACES, record)) + (" (on its way out)" if record.terminating else ""))
     return found

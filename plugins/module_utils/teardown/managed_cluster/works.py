@@ -70,6 +70,11 @@ def replica_set_of(record: Record) -> str:
     return record.labels.get(ocm.REPLICA_SET_LABEL, "").replace(".", "/", 1)
 
 
+def hosted_suffix(name: str) -> str:
+    """Which of the last works of hosted mode this is; empty for all others, which go before."""
+    return next((suffix for suffix in ocm.HOSTED_ORDER if name.endswith(suffix)), "")
+
+
 @dataclass(frozen=True)
 class Wave:
     """Objects of one kind that go together. `deletes` is false for what others have to delete."""

@@ -1,0 +1,94 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The job behind the module `managed_cluster`: options, documentation and the whole result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.sunset.kube.plugins.module_utils import front
+from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, perform
+from ansible_collections.sunset.kube.plugins.module_utils.jobs.managed_cluster import ARGUMENTS, JOB
+from ansible_collections.sunset.kube.plugins.modules import managed_cluster
+from ansible_collections.sunset.kube.tests.unit.fakes import SERVED, FakeServer, cluster_on
+from ansible_collections.sunset.kube.tests.unit.jobs.test_drain import documented
+from ansible_collections.sunset.kube.tests.unit.jobs.test_ranked_delete import agreed
+from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_fakes import (
+    ADDONS,
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTERS,
+    ROLE_BINDINGS,
+    WORKS,
+    conditions,
+)
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import ROLES
+
+
+def test_every_option_is_documented_as_it_is_and_no_other() -> None:
+    assert agreed(documented(managed_cluster), "suboptions") == agreed(ARGUMENTS, "options")
+
+
+def test_every_example_is_accepted() -> None:
+    validator = ArgumentSpecValidator(ARGUMENTS)
+    for task in yaml.safe_load(managed_cluster.EXAMPLES):
+        checked = validator.validate({**task["sunset.kube.managed_cluster"], "host": "http://api.example.com"})
+        assert checked.error_messages == []
+        JOB.check(checked.validated_parameters)
+
+
+def test_every_option_that_is_named_in_the_documentation_exists() -> None:
+    words = {part.partition(")")[0] for part in str(managed_cluster.DOCUMENTATION).split("O(")[1:]}
+    assert {word.partition("=")[0].partition(".")[0] for word in words} <= set(ARGUMENTS)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
+    made = FakeServer(*SERVED, CLUSTERS, ADDONS, WORKS, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, ROLES)
+    made.add(CLUSTERS, "edge", "", spec={"hubAcceptsClient": True}, status=conditions())
+    made.add(WORKS, "w", "edge")
+    monkeypatch.setattr(front, "Cluster", lambda load, clock, stop, parallel: cluster_on(made, None, stop, parallel))
+    return made
+
+
+def result_of(check_mode: bool = False, **params: Any) -> dict[str, Any]:
+    defaults = {name: option.get("default") for name, option in ARGUMENTS.items()}
+    given = {**defaults, **dict.fromkeys(CONNECTION), "in_cluster": "auto", "host": "http://api.example.com"}
+    wanted = {**given, "name": "edge", "parallel": 1, "freeze": False, **params}
+    return perform(JOB, wanted, check_mode=check_mode, stop=StopSign(), show=lambda event: None)
+
+
+def test_a_run_returns_result_diff_plan_and_timeline(server: FakeServer) -> None:
+    result = result_of(evidence_dir="anywhere")
+    assert (result["changed"], result.get("msg")) == (True, None)
+    assert (server.get(CLUSTERS, "edge"), server.get(WORKS, "w", "edge")) == (None, None)
+    assert result["_evidence"]["plan"]["plan_hash"] == result["plan_hash"]
+    assert result["diff"]["before"].endswith("ManagedCluster edge\n")
+
+
+def test_every_key_of_the_result_is_documented_and_every_documented_one_is_returned(server: FakeServer) -> None:
+    told = {key for result in (result_of(check_mode=True), result_of()) for key in result if not key.startswith("_")}
+    # The action plugin adds the folder.
+    assert told - {"changed", "diff"} == set(yaml.safe_load(managed_cluster.RETURN)) - {"evidence"}
+
+
+def test_check_mode_writes_nothing(server: FakeServer) -> None:
+    result = result_of(check_mode=True)
+    assert (result["changed"], "failed" in result) == (True, False)
+    assert server.get(WORKS, "w", "edge") is not None
+
+
+def test_bad_options_are_refused_before_anything_is_asked(server: FakeServer) -> None:
+    result = result_of(wait_for=["a/b"])
+    assert (result["failed"], "wait_for[0]" in result["msg"], server.asked) == (True, True, [])
+
+
+def test_a_failure_returns_the_same_keys_and_a_message(server: FakeServer) -> None:
+    good, bad = result_of(check_mode=True), result_of(check_mode=True, plan_hash="0" * 16)
+    assert bad.keys() - good.keys() == {"failed", "msg"}
