@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem
 from ansible_collections.sunset.kube.plugins.module_utils.profiles import ocm
 from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES
 from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_fakes import (
@@ -299,7 +300,8 @@ def test_a_cluster_that_does_not_answer_shows_before_the_first_write() -> None:
     spoke = spoke_with("edge")
     spoke.unseen["klusterlets"] = api_error(403, "Forbidden", "no")
     hub = hub_with("w")
-    assert removed(hub, "edge", on=spoke, force_after=1).failure is not None
+    with pytest.raises(Problem, match="Forbidden"):
+        removed(hub, "edge", on=spoke, force_after=1)
     assert writes(hub) == []
 
 
