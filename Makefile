@@ -20,7 +20,7 @@ demo: ## see it work on a real control plane on this machine
 	@echo "demo: starts a control plane and takes things out of it (1 minute; the first time also builds the lab's tools)"
 	$(INSIDE) demo/run.sh $(ARGS)
 
-test: ## everything: set-up, lint, unit, integration, summary (8 minutes; the first time 20)
+test: ## everything: set-up, lint, unit, integration, summary (25 minutes; the first time up to 50)
 	@$(PYTHON) scripts/run_tests.py
 
 lint: ## all checks that read the code and the tarball (1 minute)
@@ -31,8 +31,8 @@ unit: ## unit tests against the built collection (20 s)
 	@echo "unit: pytest tests/unit against the built collection (20 s)"
 	$(INSIDE) python -m pytest tests/unit $(ARGS)
 
-integration: ## tests on a real control plane (5 minutes; needs Go 1.26 or newer)
-	@echo "integration: pytest tests/integration on a real control plane (5 minutes; the first time also builds the lab's tools)"
+integration: ## tests on a real control plane (20 minutes; needs Go 1.26 or newer)
+	@echo "integration: pytest tests/integration on a real control plane (20 minutes; the first time also builds the lab's tools)"
 	$(INSIDE) python -m pytest tests/integration $(ARGS)
 
 lab-up: ## start a control plane to try things on, and leave it running
