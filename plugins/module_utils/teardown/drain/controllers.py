@@ -9,18 +9,16 @@ Room: teardown. Stopped ones are started again when the drain does not come to i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...clock import Clock, Deadline, StopSign
-from ...objects import ObjectRef, Record, Resource, record_of, ref_to
 from ...problems import Problem
+from ..controllers import Controller, labelled
 from ..events import Did, Tell
-from ..labels import Test, parse_selector
 from ..owners import Life, Owner, fetch_owner_facts, judge_owner
 from ..paths import value_at
-from ..well_known import WORKLOADS
 from .profile import Profile
 
 if TYPE_CHECKING:
@@ -28,24 +26,6 @@ if TYPE_CHECKING:
 
 _STOPPING = 30.0  # seconds to wait for the last pod of a stopped controller
 _LOOK_AGAIN = 0.5
-
-
-@dataclass
-class Controller:
-    """A Deployment, StatefulSet or DaemonSet of the product."""
-
-    resource: Resource
-    record: Record
-    wanted: int
-    available: int
-
-    @property
-    def ref(self) -> ObjectRef:
-        return ref_to(self.resource, self.record)
-
-    @property
-    def can_be_scaled(self) -> bool:
-        return self.resource.plural != "daemonsets"
 
 
 @dataclass
@@ -101,28 +81,6 @@ def _guess(
         if fitting:
             return fitting[0]
     return owners[0]
-
-
-def labelled(selectors: Sequence[str], namespace: str, cluster: Cluster) -> list[Controller]:
-    """By the labels of the workload or of its pods: some products label only these."""
-    if not selectors:
-        return []
-    wanted = [parse_selector(selector) for selector in selectors]
-    items = [(resource, item) for resource in WORKLOADS for item in cluster.list_whole(resource, namespace or None)]
-    return [_controller(resource, item) for resource, item in items if _is_of(item, wanted)]
-
-
-def _is_of(item: Mapping[str, Any], tests: Sequence[Test]) -> bool:
-    labels = [value_at(item, path) or {} for path in ("metadata.labels", "spec.template.metadata.labels")]
-    return any(test(some) for test in tests for some in labels)
-
-
-def _controller(resource: Resource, item: Mapping[str, Any]) -> Controller:
-    replicas = value_at(item, "spec.replicas")
-    scheduled, ready = (int(value_at(item, f"status.{key}") or 0) for key in ("desiredNumberScheduled", "numberReady"))
-    wanted = scheduled if resource.plural == "daemonsets" else 1 if replicas is None else int(replicas)
-    available = int(value_at(item, "status.availableReplicas") or 0) or ready
-    return Controller(resource, record_of(item["metadata"]), wanted, available)
 
 
 def stop(controllers: Sequence[Controller], cluster: Cluster, clock: Clock, wish: StopSign, tell: Tell) -> None:

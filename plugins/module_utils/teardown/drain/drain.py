@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from ...clock import Clock, Deadline, StopSign
 from ...problems import Problem, Refused
+from ..controllers import Controller
 from ..events import Did, Noted, Planned, Tell, Warned
 from ..explain import Blocked, explain, name_the_first
 from ..freeze import Freeze, freeze, lift, try_freeze
@@ -35,7 +36,7 @@ from ..rehearsal import rehearse, why_refused
 from ..rights import require_rights
 from ..run import RunOptions, RunOutcome, Site, carry_out
 from .anchor import find_anchor
-from .controllers import Controller, start_again, try_stop
+from .controllers import start_again, try_stop
 from .controllers import stop as stop_controllers
 from .options import RETAIN, DrainOptions
 from .planning import anchor_step, finalizers_of
@@ -80,12 +81,7 @@ class DrainOutcome:
 
 def forecast(survey: Survey, options: DrainOptions) -> float:
     """Seconds it should take if every controller is prompt."""
-    return 1.0 + survey.plan.size / _RATE + (options.settle if _has_to_settle(survey) else 0.0)
-
-
-def _has_to_settle(survey: Survey) -> bool:
-    """Also where no operator was found: one that is labelled otherwise would put them back all the same."""
-    return survey.plan.size > 0
+    return 1.0 + survey.plan.size / _RATE + (options.settle if survey.plan.size else 0.0)
 
 
 def drain(

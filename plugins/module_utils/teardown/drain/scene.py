@@ -81,9 +81,6 @@ class Look:
             scene.classes = self._classes(views)
         return scene
 
-    def view_of(self, kind: ProfileKind, role: str) -> KindView:
-        return self._view(kind, role)
-
     def _view(self, kind: ProfileKind, role: str) -> KindView:
         finding = self._cluster.find_kind(kind.group, kind.kind)
         view = KindView(kind, role, finding.availability.value, finding.why, finding.resource)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ...clock import Clock, Deadline, StopSign
 from ...problems import Problem, Refused
 from ...profiles import ocm
-from ..drain.controllers import labelled
+from ..controllers import labelled
 from ..events import Planned, Tell, Warned
 from ..freeze import Freeze, freeze, lift, try_freeze
 from ..guards import Facts, judge
