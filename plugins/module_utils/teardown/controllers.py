@@ -1,0 +1,62 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Workloads that are controllers, found by their labels: how many replicas they want, and how many are available.
+
+Room: teardown. Who stands behind a finalizer without a label to go by is guessed in owners.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..objects import ObjectRef, Record, Resource, record_of, ref_to
+from .labels import Test, parse_selector
+from .paths import value_at
+from .well_known import WORKLOADS
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+
+@dataclass
+class Controller:
+    """A Deployment, StatefulSet or DaemonSet of the product."""
+
+    resource: Resource
+    record: Record
+    wanted: int
+    available: int
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_to(self.resource, self.record)
+
+    @property
+    def can_be_scaled(self) -> bool:
+        return self.resource.plural != "daemonsets"
+
+
+def labelled(selectors: Sequence[str], namespace: str, cluster: Cluster) -> list[Controller]:
+    """By the labels of the workload or of its pods: some products label only these."""
+    if not selectors:
+        return []
+    wanted = [parse_selector(selector) for selector in selectors]
+    items = [(resource, item) for resource in WORKLOADS for item in cluster.list_whole(resource, namespace or None)]
+    return [_controller(resource, item) for resource, item in items if _is_of(item, wanted)]
+
+
+def _is_of(item: Mapping[str, Any], tests: Sequence[Test]) -> bool:
+    labels = [value_at(item, path) or {} for path in ("metadata.labels", "spec.template.metadata.labels")]
+    return any(test(some) for test in tests for some in labels)
+
+
+def _controller(resource: Resource, item: Mapping[str, Any]) -> Controller:
+    replicas = value_at(item, "spec.replicas")
+    scheduled, ready = (int(value_at(item, f"status.{key}") or 0) for key in ("desiredNumberScheduled", "numberReady"))
+    wanted = scheduled if resource.plural == "daemonsets" else 1 if replicas is None else int(replicas)
+    available = int(value_at(item, "status.availableReplicas") or 0) or ready
+    return Controller(resource, record_of(item["metadata"]), wanted, available)
