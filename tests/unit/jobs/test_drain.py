@@ -2,32 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The jobs behind the modules `drain` and `freeze`: options, documentation and the whole result."""
+"""The jobs behind the modules `drain` and `freeze`: options and the whole result."""
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.sunset.kube.plugins.doc_fragments import connection, run
 from ansible_collections.sunset.kube.plugins.module_utils import front
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
-from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, Job, perform
+from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, perform
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import drain as drain_job
-from ansible_collections.sunset.kube.plugins.module_utils.jobs import freeze as freeze_job
-from ansible_collections.sunset.kube.plugins.modules import drain, freeze
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, FakeServer, cluster_on, named
-from ansible_collections.sunset.kube.tests.unit.jobs.test_ranked_delete import agreed
+from ansible_collections.sunset.kube.plugins.modules import drain
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, FakeServer, cluster_on
 
-FRAGMENTS = {"connection": connection, "run": run}
-MODULES: dict[str, tuple[Job, ModuleType]] = {
-    "drain": (drain_job.JOB, drain),
-    "freeze": (freeze_job.JOB, freeze),
-}
 F = "example.com/cleanup"
 PROFILE = {
     "name": "shop",
@@ -35,39 +25,6 @@ PROFILE = {
     "operator_kinds": [{"group": "ingress.example.com", "kind": "Domain"}],
     "workloads": ["app=shop"],
 }
-
-
-def documented(module: ModuleType) -> dict[str, Any]:
-    """Every option of the documentation, those of its fragments included."""
-    text = yaml.safe_load(module.DOCUMENTATION)
-    options: dict[str, Any] = dict(text["options"])
-    for name in text["extends_documentation_fragment"]:
-        fragment = FRAGMENTS.get(name.rpartition(".")[2])
-        if fragment is not None:
-            options.update(yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"])
-    return options
-
-
-@pytest.mark.parametrize(("job", "module"), named(MODULES))
-def test_every_option_is_documented_as_it_is_and_no_other(job: Job, module: ModuleType) -> None:
-    assert agreed(documented(module), "suboptions") == agreed(job.arguments, "options")
-
-
-@pytest.mark.parametrize(("job", "module"), named(MODULES))
-def test_every_example_is_accepted(job: Job, module: ModuleType) -> None:
-    validator = ArgumentSpecValidator(job.arguments)
-    for task in yaml.safe_load(module.EXAMPLES):
-        given = task[f"sunset.kube.{job.name}"]
-        checked = validator.validate({**given, "host": "http://api.example.com"})
-        assert checked.error_messages == []
-        job.check(checked.validated_parameters)
-
-
-@pytest.mark.parametrize(("job", "module"), named(MODULES))
-def test_every_option_that_is_named_in_the_documentation_exists(job: Job, module: ModuleType) -> None:
-    words = {part.partition(")")[0] for part in str(module.DOCUMENTATION).split("O(")[1:]}
-    tops = {word.partition("=")[0].partition(".")[0] for word in words}
-    assert tops <= set(job.arguments)
 
 
 @pytest.fixture

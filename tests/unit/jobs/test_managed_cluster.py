@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The job behind the module `managed_cluster`: options, documentation and the whole result."""
+"""The job behind the module `managed_cluster`: options and the whole result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.sunset.kube.plugins.module_utils import front
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
@@ -18,8 +17,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTIO
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.managed_cluster import ARGUMENTS, JOB
 from ansible_collections.sunset.kube.plugins.modules import managed_cluster
 from ansible_collections.sunset.kube.tests.unit.fakes import SERVED, FakeServer, cluster_on
-from ansible_collections.sunset.kube.tests.unit.jobs.test_drain import documented
-from ansible_collections.sunset.kube.tests.unit.jobs.test_ranked_delete import agreed
 from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_fakes import (
     ADDONS,
     CLUSTER_ROLE_BINDINGS,
@@ -29,23 +26,6 @@ from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_f
     conditions,
 )
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import ROLES
-
-
-def test_every_option_is_documented_as_it_is_and_no_other() -> None:
-    assert agreed(documented(managed_cluster), "suboptions") == agreed(ARGUMENTS, "options")
-
-
-def test_every_example_is_accepted() -> None:
-    validator = ArgumentSpecValidator(ARGUMENTS)
-    for task in yaml.safe_load(managed_cluster.EXAMPLES):
-        checked = validator.validate({**task["sunset.kube.managed_cluster"], "host": "http://api.example.com"})
-        assert checked.error_messages == []
-        JOB.check(checked.validated_parameters)
-
-
-def test_every_option_that_is_named_in_the_documentation_exists() -> None:
-    words = {part.partition(")")[0] for part in str(managed_cluster.DOCUMENTATION).split("O(")[1:]}
-    assert {word.partition("=")[0].partition(".")[0] for word in words} <= set(ARGUMENTS)
 
 
 @pytest.fixture

@@ -2,81 +2,26 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The jobs behind the modules `ranked_delete` and `members_info`: options, documentation and the whole result."""
+"""The jobs behind the modules `ranked_delete` and `members_info`: options and the whole result."""
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.sunset.kube.plugins.doc_fragments import connection, members, run
 from ansible_collections.sunset.kube.plugins.module_utils import front
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, Job, perform
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import members_info as members_job
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import ranked_delete as ranked_job
 from ansible_collections.sunset.kube.plugins.modules import members_info, ranked_delete
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, FakeServer, answer, cluster_on, named
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, FakeServer, answer, cluster_on
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import named_members
 
-FRAGMENTS = {"connection": connection, "members": members, "run": run}
-MODULES: dict[str, tuple[Job, ModuleType]] = {
-    "ranked_delete": (ranked_job.JOB, ranked_delete),
-    "members_info": (members_job.JOB, members_info),
-}
+JOBS = {job.name: job for job in (ranked_job.JOB, members_job.JOB)}
 WEB = named_members((DOMAINS, "web"))
-
-
-def documented(module: ModuleType) -> dict[str, Any]:
-    """Every option of the documentation, those of its fragments included."""
-    text = yaml.safe_load(module.DOCUMENTATION)
-    options: dict[str, Any] = dict(text["options"])
-    for name in text["extends_documentation_fragment"]:
-        fragment = FRAGMENTS.get(name.rpartition(".")[2])
-        if fragment is not None:
-            options.update(yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"])
-    return options
-
-
-def agreed(options: dict[str, Any], children: str) -> dict[str, Any]:
-    """What documentation and argument specification must say alike, in one form."""
-    return {
-        name: {
-            **{key: option.get(key) for key in ("default", "choices", "elements")},
-            "type": option.get("type", "str"),
-            "required": bool(option.get("required")),
-            "aliases": sorted(option.get("aliases") or ()),
-            "options": agreed(option.get(children) or {}, children),
-        }
-        for name, option in options.items()
-    }
-
-
-@pytest.mark.parametrize(("job", "module"), named(MODULES))
-def test_every_option_is_documented_as_it_is_and_no_other(job: Job, module: ModuleType) -> None:
-    assert agreed(documented(module), "suboptions") == agreed(job.arguments, "options")
-
-
-@pytest.mark.parametrize(("job", "module"), named(MODULES))
-def test_every_example_is_accepted(job: Job, module: ModuleType) -> None:
-    validator = ArgumentSpecValidator(job.arguments)
-    for task in yaml.safe_load(module.EXAMPLES):
-        given = task[f"sunset.kube.{job.name}"]
-        checked = validator.validate({**given, "host": "http://api.example.com"})
-        assert checked.error_messages == []
-        job.check(checked.validated_parameters)
-
-
-@pytest.mark.parametrize(("job", "module"), named(MODULES))
-def test_every_option_that_is_named_in_the_documentation_exists(job: Job, module: ModuleType) -> None:
-    texts = [str(module.DOCUMENTATION), *(fragment.ModuleDocFragment.DOCUMENTATION for fragment in FRAGMENTS.values())]
-    words = {part.partition(")")[0] for text in texts for part in text.split("O(")[1:]}
-    tops = {word.partition("=")[0].partition(".")[0].partition("[")[0] for word in words}
-    assert tops <= set(ranked_job.JOB.arguments)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -100,7 +45,7 @@ def params_of(job: Job, **params: Any) -> dict[str, Any]:
 
 
 def result_of(name: str, check_mode: bool = False, **params: Any) -> dict[str, Any]:
-    job, _module = MODULES[name]
+    job = JOBS[name]
     return perform(job, params_of(job, **params), check_mode=check_mode, stop=StopSign(), show=lambda event: None)
 
 
@@ -143,7 +88,7 @@ def test_members_info_returns_what_is_documented_and_writes_nothing(server: Fake
     assert (result["changed"], server.writes()) == (False, [])
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", JOBS)
 def test_bad_options_are_refused_before_anything_is_asked(server: FakeServer, name: str) -> None:
     result = result_of(name, members={"namespace": ""})
     assert (result["failed"], result["changed"], server.asked) == (True, False, [])

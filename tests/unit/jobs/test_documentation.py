@@ -1,0 +1,91 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Every module's documentation says what its argument specification says, and its examples are accepted."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.resources
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.sunset.kube.plugins.doc_fragments import connection, members, run
+from ansible_collections.sunset.kube.plugins.module_utils.front import Job
+from ansible_collections.sunset.kube.tests.unit.fakes import named
+
+PLUGINS = "ansible_collections.sunset.kube.plugins"
+NAMES = ("drain", "finalizer", "freeze", "managed_cluster", "members_info", "ranked_delete")
+FRAGMENTS = {"sunset.kube.connection": connection, "sunset.kube.members": members, "sunset.kube.run": run}
+# The documentation of members is shared, and speaks of options that only the deletion has.
+SPEAKS_OF = {"members_info": "ranked_delete"}
+
+
+def job_of(name: str) -> Job:
+    found: Job = importlib.import_module(f"{PLUGINS}.module_utils.jobs.{name}").JOB
+    return found
+
+
+MODULES: dict[str, tuple[Job, ModuleType]] = {
+    name: (job_of(name), importlib.import_module(f"{PLUGINS}.modules.{name}")) for name in NAMES
+}
+
+
+def documented(module: ModuleType) -> dict[str, Any]:
+    """Every option of the documentation, those of its fragments included."""
+    text = yaml.safe_load(module.DOCUMENTATION)
+    options: dict[str, Any] = dict(text["options"])
+    for name in text["extends_documentation_fragment"]:
+        fragment = FRAGMENTS.get(name)
+        if fragment is not None:
+            options.update(yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"])
+    return options
+
+
+def agreed(options: dict[str, Any], children: str) -> dict[str, Any]:
+    """What documentation and argument specification must say alike, in one form."""
+    return {
+        name: {
+            **{key: option.get(key) for key in ("default", "choices", "elements")},
+            "type": option.get("type", "str"),
+            "required": bool(option.get("required")),
+            "aliases": sorted(option.get("aliases") or ()),
+            "options": agreed(option.get(children) or {}, children),
+        }
+        for name, option in options.items()
+    }
+
+
+@pytest.mark.parametrize(("job", "module"), named(MODULES))
+def test_every_option_is_documented_as_it_is_and_no_other(job: Job, module: ModuleType) -> None:
+    assert agreed(documented(module), "suboptions") == agreed(job.arguments, "options")
+
+
+@pytest.mark.parametrize(("job", "module"), named(MODULES))
+def test_every_example_is_accepted(job: Job, module: ModuleType) -> None:
+    validator = ArgumentSpecValidator(job.arguments)
+    for task in yaml.safe_load(module.EXAMPLES):
+        given = task[f"sunset.kube.{job.name}"]
+        checked = validator.validate({**given, "host": "http://api.example.com"})
+        assert checked.error_messages == []
+        job.check(checked.validated_parameters)
+
+
+@pytest.mark.parametrize(("job", "module"), named(MODULES))
+def test_every_option_that_is_named_in_the_documentation_exists(job: Job, module: ModuleType) -> None:
+    used = yaml.safe_load(module.DOCUMENTATION)["extends_documentation_fragment"]
+    fragments = [FRAGMENTS[name].ModuleDocFragment.DOCUMENTATION for name in used if name in FRAGMENTS]
+    words = {part.partition(")")[0] for text in (module.DOCUMENTATION, *fragments) for part in text.split("O(")[1:]}
+    tops = {word.partition("=")[0].partition(".")[0].partition("[")[0] for word in words}
+    assert tops <= set(job_of(SPEAKS_OF.get(job.name, job.name)).arguments)
+
+
+def test_every_module_is_here() -> None:
+    folder = importlib.resources.files(f"{PLUGINS}.modules")
+    there = {entry.name.removesuffix(".py") for entry in folder.iterdir() if entry.name.endswith(".py")}
+    assert there - {"__init__"} == set(NAMES)
