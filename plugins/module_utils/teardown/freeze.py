@@ -168,6 +168,13 @@ def _is_probe(freeze: Freeze) -> str:
     return f"request.kind.kind == 'ConfigMap' && request.name == '{_probe_name(freeze.name)}'"
 
 
+def require_freeze(cluster: Cluster) -> None:
+    """Refuse now, before the first write, if a freeze could not be put in place, moved or lifted."""
+    for resource in _kinds(cluster):
+        for verb in ("create", "patch", "delete"):
+            cluster.require(verb, resource)
+
+
 def freeze(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
     """Put it in place and wait until it works. Whether anything had to be written. What does not work is not left."""
     was_there = would_lift(wanted.name, cluster)

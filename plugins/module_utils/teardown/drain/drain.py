@@ -23,7 +23,7 @@ from ...problems import Problem, Refused
 from ..controllers import Controller
 from ..events import Did, Noted, Planned, Tell, Warned
 from ..explain import Blocked, explain, name_the_first
-from ..freeze import Freeze, freeze, lift, try_freeze
+from ..freeze import Freeze, freeze, lift, require_freeze, try_freeze
 from ..guards import Facts
 from ..keepsakes import Keepsakes, keep
 from ..limits import check_limits
@@ -109,6 +109,8 @@ def drain(
 
 def _check_rights(survey: Survey, options: DrainOptions, cluster: Cluster) -> None:
     require_rights(survey.plan.whole, cluster)
+    if options.freeze:
+        require_freeze(cluster)
     if survey.quiesces:
         for one in survey.controllers.running:
             cluster.require("patch", one.resource, [one.record.namespace])

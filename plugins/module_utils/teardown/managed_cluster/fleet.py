@@ -22,7 +22,7 @@ from ...problems import Problem, Refused
 from ...profiles import ocm
 from ..controllers import labelled
 from ..events import Planned, Tell, Warned
-from ..freeze import Freeze, freeze, lift, try_freeze
+from ..freeze import Freeze, freeze, lift, require_freeze, try_freeze
 from ..guards import Facts, judge
 from ..keepsakes import Keepsakes, keep
 from ..limits import check_limits
@@ -135,6 +135,8 @@ def _check_rights(
     there = [view.name for view in views if view.is_there]
     if not there:
         return
+    if options.freeze:
+        require_freeze(cluster)
     cluster.require("delete", ROLE_BINDINGS, there)
     for resource in CLUSTER_RBAC:
         cluster.require("delete", resource)

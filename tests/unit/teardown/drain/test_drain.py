@@ -538,6 +538,13 @@ def test_a_controller_that_stays_stopped_is_listed() -> None:
 # -- the freeze --------------------------------------------------------------------------------------------------------
 
 
+def test_the_rights_for_a_freeze_are_asked_for_before_the_first_write() -> None:
+    cluster = shop()
+    cluster.forbidden.add(("delete", "validatingadmissionpolicybindings"))
+    outcome = drained(cluster, freeze=True)
+    assert (type(outcome.failure), cluster.writes()) == (Refused, [])
+
+
 def test_a_freeze_stands_before_the_first_write_and_is_lifted_after_the_last() -> None:
     cluster = shop()
     outcome = drained(cluster, freeze=True)
