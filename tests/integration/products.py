@@ -255,6 +255,10 @@ class FakeController:
             thread.start()
         return self
 
+    def retire(self) -> None:
+        """From now on it does nothing any more."""
+        self._ended.set()
+
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         for thread in self._threads:
