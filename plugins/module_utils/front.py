@@ -22,11 +22,11 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule, env_fallback
 
 from .clock import RealClock, StopSign
+from .events import Event, Tell
 from .evidence.files import row_for
 from .kube.cluster import Cluster
 from .kube.configuration import ConnectionOptions, load_endpoint
 from .problems import Problem
-from .teardown.events import Event, Tell
 
 
 def _env(name: str) -> tuple[Any, list[str]]:

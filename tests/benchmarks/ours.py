@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, RealClock, StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Event, Looked
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
 from ansible_collections.sunset.kube.plugins.module_utils.kube.configuration import ConnectionOptions, load_endpoint
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
@@ -29,7 +30,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.departure imp
     Leaver,
     delete_and_wait,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Event, Looked
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer import (
     FinalizerOptions,
     remove_named_finalizers,

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Progress
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import members_info, ranked_delete
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Progress
 from integration.running import Result, run_job
 from integration.stage import Body, Stage, body
 from lab.audit import AuditTrail

@@ -19,13 +19,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Planned
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
 from ansible_collections.sunset.kube.plugins.module_utils.kube import configuration, discovery, lists
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
 from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import Availability
 from ansible_collections.sunset.kube.plugins.module_utils.kube.naming import resolve
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, Planned
 from integration.connect_proxy import ConnectProxy
 from integration.running import Result, open_cluster, run_job
 from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, body, config_map, widget

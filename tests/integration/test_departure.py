@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, RealClock, StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Progress
 from ansible_collections.sunset.kube.plugins.module_utils.kube import watches
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.departure import Departed, Leaver, delete_and_wait
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Progress
 from integration.connect_proxy import ConnectProxy
 from integration.running import open_cluster
 from integration.stage import CLEANUP, CRDS, FOREIGN, Body, Stage, body, config_map, crd, widget

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from integration.products import (
     LEGACY,
     NEW,

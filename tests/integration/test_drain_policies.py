@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from integration.products import (
     GATEWAY_EXISTS,
     LEGACY,

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, Planned
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Planned
 from integration.products import (
     LEGACY,
     NEW,

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Planned
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
 from ansible_collections.sunset.kube.plugins.module_utils.objects import parse_time
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Planned
 from integration.running import PlayRun, Result, run_job, run_module, run_playbook, warnings_of
 from integration.stage import (
     CLEANUP,

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Planned
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Planned
 from integration.running import Result, run_job
 from integration.stage import CLEANUP, FOREIGN, Body, Stage, widget
 from lab.controlplane import ControlPlane

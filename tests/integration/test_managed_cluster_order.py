@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, StepBegan
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, StepBegan
 from integration.fleets import (
     API_CLEANUP,
     CLUSTERS,

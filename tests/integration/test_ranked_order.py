@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, StepBegan, StepEnded
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, StepBegan, StepEnded
 from integration.ranked import (
     RBAC,
     Remover,

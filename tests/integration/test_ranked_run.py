@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from integration.ranked import (
     RBAC,
     Remover,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Planned, StepBegan
+from ansible_collections.sunset.kube.plugins.module_utils.events import Planned, StepBegan
 from integration.ranked import (
     RBAC,
     Remover,

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Interrupted
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
 from integration.running import PATIENCE, module_process, open_cluster, playing, run_job
 from integration.stage import CLEANUP, Stage, widget
 from lab.audit import AuditTrail

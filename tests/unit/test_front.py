@@ -23,6 +23,7 @@ from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.sunset.kube.plugins.module_utils import front
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Planned, Progress, Warned
 from ansible_collections.sunset.kube.plugins.module_utils.front import (
     CONNECTION,
     RUN,
@@ -36,7 +37,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.front import (
 )
 from ansible_collections.sunset.kube.plugins.module_utils.kube.configuration import ConnectionOptions
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, Refused
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Planned, Progress, Warned
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 COLLECTION = "ansible_collections.sunset.kube"

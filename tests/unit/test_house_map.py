@@ -15,7 +15,7 @@ import pytest
 
 PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 UTILS = "ansible_collections.sunset.kube.plugins.module_utils"
-SHARED = {"objects", "clock", "problems", "documents"}
+SHARED = {"objects", "clock", "problems", "documents", "events", "labels", "limits", "paths", "well_known"}
 
 # room → what it may import besides the standard library, the shared files and itself.
 # "hint:" means only below `if TYPE_CHECKING`, "late:" only inside a function, after the arguments were checked.
@@ -24,16 +24,22 @@ ROOMS: dict[str, set[str]] = {
     "action": {"jobs", "plugin_utils"},
     "plugin_utils": {"ansible", "front", "evidence"},
     "doc_fragments": set(),
-    "jobs": {"front", "teardown", "evidence"},
-    "front": {"ansible", "kube", "teardown", "evidence"},
+    "jobs": {"front", "teardown", "maintenance", "evidence"},
+    "front": {"ansible", "kube", "evidence"},
     "kube": {"late:kubernetes", "late:urllib3"},
     "teardown": {"profiles", "hint:kube"},
+    "maintenance": {"profiles", "hint:kube"},
     "profiles": set(),
-    "evidence": {"teardown"},
+    "evidence": {"teardown", "maintenance"},
     "objects": set(),
     "clock": set(),
     "problems": set(),
     "documents": {"late:yaml"},
+    "events": set(),
+    "labels": set(),
+    "limits": set(),
+    "paths": set(),
+    "well_known": set(),
 }
 NO_SHARED = {"doc_fragments", "profiles"}
 HTTP = {"http", "socket", "ssl", "urllib3", "requests"}

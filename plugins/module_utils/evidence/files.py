@@ -18,7 +18,7 @@ import json
 import os
 from typing import Any
 
-from ..teardown.events import Event, Progress
+from ..events import Event, Progress
 
 
 def row_for(event: Event, at: float) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..clock import Clock
-from ..teardown.events import Did, Event, Noted, Planned, Progress, StepBegan, StepEnded
+from ..events import Did, Event, Noted, Planned, Progress, StepBegan, StepEnded
 
 _REMINDER = 15.0
 

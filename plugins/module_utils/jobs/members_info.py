@@ -13,8 +13,8 @@ from typing import Any
 
 from ..evidence.ranked_results import members_result
 from ..front import CONNECTION, RUN, Context, Job, Report
+from ..limits import check_run_options
 from ..problems import BadFields
-from ..teardown.limits import check_run_options
 from ..teardown.members.sources import check_members
 from ..teardown.members_info import show_members
 from .members_option import MEMBERS

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..labels import Test, parse_selector
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
-from .labels import Test, parse_selector
-from .paths import value_at
-from .well_known import WORKLOADS
+from ..paths import value_at
+from ..well_known import WORKLOADS
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster

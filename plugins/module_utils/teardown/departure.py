@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..clock import Clock, Deadline, StopSign
+from ..events import Did, Progress, Tell
 from ..objects import ObjectRef, Record, Resource, ref_to
 from ..problems import Interrupted, Problem
-from .events import Did, Progress, Tell
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster

@@ -16,8 +16,8 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..labels import parse_selector
 from ..problems import BadFields, BadOption
-from .labels import parse_selector
 from .steps import DEFAULT_STEPS, Narrowing, Standard, StepRule, TypeRule
 
 STANDARD_RANKS = {step.rank: step for step in DEFAULT_STEPS}

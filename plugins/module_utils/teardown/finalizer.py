@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
+from ..events import Looked, Planned, Progress, Tell, Warned
+from ..limits import check_limits, check_run_options
 from ..objects import ObjectRef, Record, Resource, ref_to
 from ..problems import BadFields, BadOption, Interrupted, Problem, Refused, TimedOut
-from .events import Looked, Planned, Progress, Tell, Warned
 from .finalizer_rules import Case, Wish, is_wanted, judge, passes_without_owner
-from .limits import check_limits, check_run_options
 from .owners import Owner, OwnerFacts, fetch_owner_facts, judge_owner
 from .releasing import Release, first_refusal, set_free
 from .verdicts import Fate, Verdict

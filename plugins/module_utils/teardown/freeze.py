@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline
+from ..events import Did, Tell
 from ..objects import ObjectRef, Record, Resource, ref_to
 from ..problems import CannotLook, Refused
-from .events import Did, Tell
-from .well_known import CONFIG_MAPS
+from ..well_known import CONFIG_MAPS
 
 if TYPE_CHECKING:
     from ..kube.answers import ApiError

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline
+from ..events import Tell
 from ..objects import Resource
 from ..problems import BadFields, BadOption
-from .events import Tell
 from .freeze import Freeze, expired, freeze, lift, try_freeze, would_lift
 
 if TYPE_CHECKING:

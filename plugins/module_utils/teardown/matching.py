@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..labels import parse_selector
 from ..objects import Resource
 from .guards import CRD
-from .labels import parse_selector
 from .members.looking import Member
 from .steps import Narrowing, Standard, StepRule, TypeRule
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .events import Tell
+from ..events import Tell
 from .guards import keep_marker_of
 from .members.claims import Claim
 from .members.looking import Looker, Member

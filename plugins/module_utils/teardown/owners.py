@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..objects import Resource, parse_time
 from ..problems import Problem
-from .well_known import LEASES, WORKLOADS
+from ..well_known import LEASES, WORKLOADS
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster

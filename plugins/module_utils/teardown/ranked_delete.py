@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
+from ..events import Planned, Tell, Warned
+from ..limits import check_limits, check_run_options
 from ..problems import BadFields, Problem, Refused
 from .before_delete import check_before_delete
 from .dependants import find_dependants
 from .dialects import read_order
-from .events import Planned, Tell, Warned
 from .explain import Blocked, explain, name_the_first
 from .foreign import Foreign, find_foreign, look_into_namespaces, refuse
 from .guards import Facts, judge
 from .keepsakes import Keepsakes, keep
 from .ladder import Ladder
-from .limits import check_limits, check_run_options
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .members.manifests import manifest_membership

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..events import Did, Tell
 from ..objects import ObjectRef
 from ..problems import Problem, Refused
-from .events import Did, Tell
 from .plan import Entry, Plan
 from .releasing import Release, set_free
 

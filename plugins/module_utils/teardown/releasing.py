@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..events import Did, Tell
 from ..objects import ObjectRef, Record, Resource, ref_to
 from ..problems import Problem, Refused
-from .events import Did, Tell
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster

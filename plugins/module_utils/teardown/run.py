@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
+from ..events import Did, Progress, StepBegan, StepEnded, Tell
 from ..objects import ObjectRef, Record
 from ..problems import Interrupted, Problem, Refused, TimedOut
 from .arrivals import Arrivals
 from .before_delete import patch_before_delete
 from .departure import Departure, Leaver, what_holds
-from .events import Did, Progress, StepBegan, StepEnded, Tell
 from .guards import Facts, judge
 from .ladder import Ladder, Rung
 from .matching import Matcher

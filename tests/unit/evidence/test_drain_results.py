@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import StepBegan
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.drain_results import (
     drafts_result,
     drain_diff,
@@ -21,7 +22,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.evidence.drain_results
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_markdown import report
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.draft import Drafts
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.drain import DrainOutcome
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import StepBegan
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import (
     BASKETS,

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Looked, Planned, Progress, Warned
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.files import EvidenceFolder, row_for
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, Looked, Planned, Progress, Warned
 from ansible_collections.sunset.kube.tests.unit.fakes import SERVER_NOW, named
 
 WEB = ObjectRef("v1", "Domain", "shop", "web", "u1")

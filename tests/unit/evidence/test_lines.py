@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.evidence.lines import LiveLines, line_for
-from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import (
+from ansible_collections.sunset.kube.plugins.module_utils.events import (
     Did,
     Looked,
     Planned,
@@ -21,6 +19,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import
     StepEnded,
     Warned,
 )
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.lines import LiveLines, line_for
+from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef
 from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock, named
 
 WEB = ObjectRef("v1", "Domain", "shop", "web", "u1")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import StepBegan
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.ranked_results import (
     members_result,
     plan_rows,
@@ -20,7 +21,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.evidence.ranked_result
     undo_bundle,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_markdown import report
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import StepBegan
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members_info import show_members
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete import RankedOutcome
 from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, Told, named

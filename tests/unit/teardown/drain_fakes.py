@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.drain import ARGUMENTS
 from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect, Written
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
@@ -17,7 +18,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import BadFie
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.drain import DrainOutcome, drain
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.options import DrainOptions, parse_drain
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.profile import Profile, read_profile
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
 from ansible_collections.sunset.kube.tests.unit.fakes import DAEMONSETS, DEPLOYMENTS, VERBS, Told
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, FakeCluster, api_error
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Progress
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing, Scope
 from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect, Written
@@ -24,7 +25,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.departure imp
     Leaver,
     delete_and_wait,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, Progress
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DOMAINS,
     PODS,

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Looked, Planned, Progress, Warned
 from ansible_collections.sunset.kube.plugins.module_utils.problems import (
     BadOption,
     Interrupted,
@@ -21,7 +22,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import (
     TimedOut,
     Unreachable,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, Looked, Planned, Progress, Warned
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer import (
     FinalizerOptions,
     FinalizerOutcome,

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, CannotLook, Problem, Refused
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.freeze import (
     Freeze,
     binding_of,

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Planned, Warned
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, Problem, Refused
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, Planned, Warned
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members_info import show_members
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete import RankedOutcome, parse_ranked
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, PODS, Told, named

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef, record_of
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looking import Member
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import Entry, Plan, Step
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.rehearsal import rehearse, why_refused

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect, Written
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem, Refused
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.releasing import Release, first_refusal, set_free
 from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, Told, named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import api_error

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Progress, StepBegan, StepEnded
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource, record_of
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Interrupted, Problem, Refused, TimedOut
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did, Progress, StepBegan, StepEnded
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.guards import Facts
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.matching import Matcher
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looking import Looker, Member

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...objects import ObjectRef, Record, Resource, record_of, ref_to
+from ...paths import condition_of, value_at
 from ...problems import BadOption, CannotLook, Problem, Refused
-from ..paths import condition_of, value_at
 from .options import DELETE, RETAIN, AnchorWish
 from .profile import AnchorRule, Profile, ProfileKind
 

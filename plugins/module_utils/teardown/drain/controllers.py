@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...clock import Clock, Deadline, StopSign
+from ...events import Did, Tell
+from ...paths import value_at
 from ...problems import Problem
 from ..controllers import Controller, labelled
-from ..events import Did, Tell
 from ..owners import Life, Owner, fetch_owner_facts, judge_owner
-from ..paths import value_at
 from .profile import Profile
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...events import Tell
 from ...objects import Record, Resource
 from ...problems import Problem
 from ...profiles.built_in_groups import BUILT_IN_GROUPS
-from ..events import Tell
 from ..finalizer_rules import known
 from ..members.looking import Looker
 

@@ -19,18 +19,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...clock import Clock, Deadline, StopSign
+from ...events import Did, Noted, Planned, Tell, Warned
+from ...limits import check_limits
+from ...paths import patch_at
 from ...problems import Problem, Refused
 from ..controllers import Controller
-from ..events import Did, Noted, Planned, Tell, Warned
 from ..explain import Blocked, explain, name_the_first
 from ..freeze import Freeze, freeze, lift, require_freeze, try_freeze
 from ..guards import Facts
 from ..keepsakes import Keepsakes, keep
-from ..limits import check_limits
 from ..matching import Matcher
 from ..members.looking import Looker
 from ..owners import Life
-from ..paths import patch_at
 from ..plan import Plan, Step
 from ..rehearsal import rehearse, why_refused
 from ..rights import require_rights

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...objects import Record
-from ..paths import value_at
+from ...paths import value_at
 from ..verdicts import Fate, Verdict
 from .options import Instance
 from .profile import Profile, ProfileKind

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...limits import check_run_options
 from ...problems import BadFields
 from ...profiles.known_products import PRODUCTS
 from ..ladder import Ladder
-from ..limits import check_run_options
 from .profile import Profile, read_profile
 
 AUTO = "auto"

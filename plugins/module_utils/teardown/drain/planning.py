@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...objects import ObjectRef, Record, Resource
+from ...paths import value_at
 from ..finalizer_rules import known
 from ..guards import Facts, judge
 from ..members.looking import Member
-from ..paths import value_at
 from ..plan import GOING, Entry, Plan, Step
 from ..releasing import Release
 from ..steps import StepRule

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...labels import parse_selector
 from ...problems import BadFields, BadOption
-from ..labels import parse_selector
 
 
 @dataclass(frozen=True)

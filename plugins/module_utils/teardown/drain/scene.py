@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...objects import Record, Resource
+from ...paths import value_at
 from ...problems import CannotLook, Problem
+from ...well_known import DEFINITIONS
 from ..members.looking import Looker
-from ..paths import value_at
-from ..well_known import DEFINITIONS
 from .instance import GATEWAY, INGRESS, Classes, Yardstick, classes_of
 from .options import DELETE
 from .profile import Profile, ProfileKind

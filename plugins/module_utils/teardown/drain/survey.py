@@ -13,9 +13,9 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...events import Tell
 from ...objects import ObjectRef, Record
 from ...problems import Refused
-from ..events import Tell
 from ..members.looking import Looker
 from ..owners import Life
 from .anchor import Anchor, find_anchor, live_anchors

@@ -18,20 +18,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...clock import Clock, Deadline, StopSign
+from ...events import Planned, Tell, Warned
+from ...limits import check_limits
 from ...problems import Problem, Refused
 from ...profiles import ocm
+from ...well_known import NAMESPACES
 from ..controllers import labelled
-from ..events import Planned, Tell, Warned
 from ..freeze import Freeze, freeze, lift, require_freeze, try_freeze
 from ..guards import Facts, judge
 from ..keepsakes import Keepsakes, keep
-from ..limits import check_limits
 from ..members.looking import Member
 from ..plan import GOING, Entry, Plan, Step
 from ..rehearsal import rehearse, why_refused
 from ..rights import require_rights
 from ..steps import StepRule
-from ..well_known import NAMESPACES
 from .hub import ClusterView, HubKinds, Reach, find_clusters, find_kinds
 from .lane import CLUSTER_RBAC, ROLE_BINDINGS, Lane, LaneOutcome, bindings_of
 from .namespace_gate import why_kept

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...objects import ObjectRef, Record, Resource, record_of, ref_to
+from ...paths import condition_of, value_at
 from ...problems import CannotLook, Refused
 from ...profiles import ocm
-from ..paths import condition_of, value_at
 from .options import ClusterOptions, spelled
 from .works import carries_definitions, carries_the_agent
 

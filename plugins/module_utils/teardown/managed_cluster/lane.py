@@ -18,20 +18,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...clock import Clock, Deadline, StopSign
+from ...events import Did, Tell
 from ...objects import Record, Resource, ref_to
+from ...paths import condition_of
 from ...problems import Problem, Refused, TimedOut
 from ...profiles import ocm
-from ..events import Did, Tell
+from ...well_known import NAMESPACES
 from ..explain import Blocked, explain, name_the_first
 from ..guards import Facts, judge
 from ..ladder import Ladder
 from ..matching import Matcher
 from ..members.looking import Looker, Member
-from ..paths import condition_of
 from ..plan import GOING, Entry, Plan, Step
 from ..run import RunOptions, RunOutcome, Site, carry_out
 from ..steps import StepRule
-from ..well_known import NAMESPACES
 from .hub import ClusterView, HubKinds, Reach, look_again
 from .namespace_gate import why_kept
 from .options import ClusterOptions

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...objects import Record
+from ...paths import value_at
 from ...problems import Problem
 from ...profiles import ocm
+from ...well_known import NAMESPACES
 from ..guards import keep_marker_of
 from ..members.looking import Member
-from ..paths import value_at
-from ..well_known import NAMESPACES
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...limits import check_run_options
 from ...problems import BadFields
 from ...profiles.ocm import DEFAULT_CLEANUP
-from ..limits import check_run_options
 
 
 @dataclass(frozen=True)

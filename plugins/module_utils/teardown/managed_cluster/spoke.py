@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...objects import Record, Resource, record_of, ref_to
+from ...paths import value_at
 from ...problems import Problem
 from ...profiles import ocm
-from ..paths import value_at
-from ..well_known import NAMESPACES
+from ...well_known import NAMESPACES
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster

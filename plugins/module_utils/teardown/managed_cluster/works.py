@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...objects import Record
+from ...paths import value_at
 from ...profiles import ocm
-from ..paths import value_at
 
 _GO_INTEGER = re.compile(r"[+-]?0*[0-9]{1,18}")  # longer ones are out of Go's range, and count as 0 there
 

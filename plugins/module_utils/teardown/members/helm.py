@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ...documents import documents
 from ...objects import Record, Resource
 from ...problems import CannotLook
-from ..well_known import CONFIG_MAPS, SECRETS
+from ...well_known import CONFIG_MAPS, SECRETS
 from .claims import Claim, Membership, claims_in
 
 if TYPE_CHECKING:

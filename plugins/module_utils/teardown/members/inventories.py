@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...objects import Record
 from ...problems import BadOption, CannotLook
-from ..well_known import CONFIG_MAPS, SECRETS
+from ...well_known import CONFIG_MAPS, SECRETS
 from .claims import Claim, Membership, Search
 from .helm import helm_membership
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...objects import Record
 from ...problems import CannotLook
-from ..well_known import CONFIG_MAPS
+from ...well_known import CONFIG_MAPS
 from .claims import Claim, Membership, Search
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...events import Looked, Tell
 from ...objects import ObjectRef, Record, Resource, ref_to
-from ..events import Looked, Tell
 from .claims import Claim, Membership, Search
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...labels import parse_selector
 from ...problems import BadFields, BadOption
-from ..labels import parse_selector
-from ..well_known import NAMESPACES
+from ...well_known import NAMESPACES
 from .claims import Claim, Membership, Search
 from .helm import helm_membership
 from .inventories import applyset_membership, flux_membership, inventory_membership, landscaper_membership

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.controllers import (
     Controllers,
@@ -19,7 +20,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.control
     stop,
     try_stop,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.owners import Life
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DAEMONSETS,

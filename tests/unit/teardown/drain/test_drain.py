@@ -12,6 +12,13 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import (
+    Did,
+    Planned,
+    StepBegan,
+    StepEnded,
+    Warned,
+)
 from ansible_collections.sunset.kube.plugins.module_utils.problems import (
     CannotLook,
     Interrupted,
@@ -20,13 +27,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import (
     TimedOut,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.drain import DrainOutcome
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import (
-    Did,
-    Planned,
-    StepBegan,
-    StepEnded,
-    Warned,
-)
 from ansible_collections.sunset.kube.tests.unit.fakes import Told, named
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import (
     BASKETS,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Looked
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, Problem
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.events import Looked
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Claim, Membership, Search
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looking import Found, Looker
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, LEASES, NAMESPACES, PODS, Told

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.limits import check_limits, check_run_options
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadFields, BadOption, Refused
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.limits import check_limits, check_run_options
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 GOOD: dict[str, dict[str, Any]] = {

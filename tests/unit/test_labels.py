@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.sunset.kube.plugins.module_utils.labels import parse_selector
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.labels import parse_selector
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 LABELS: dict[str, Mapping[str, str]] = {

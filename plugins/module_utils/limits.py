@@ -4,7 +4,7 @@
 
 """What a plan must pass before its first write: its size, and whether it is still the plan somebody has seen.
 
-Room: teardown (pure).
+Shared by every room and private to the collection.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..problems import BadFields, Refused
+from .problems import BadFields, Refused
 
 # option → the least it may be. `parallel` has a most as well.
 _LEAST = {"timeout": 1, "parallel": 1, "max_objects": 1, "grace": 0, "force_after": 0, "grace_period_seconds": 0}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.paths import condition_of, patch_at, value_at
+from ansible_collections.sunset.kube.plugins.module_utils.paths import condition_of, patch_at, value_at
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 ITEM = {"spec": {"drain": {"policy": "Delete", "empty": None}, "names": ["a"]}, "status": "odd"}

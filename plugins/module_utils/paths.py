@@ -4,7 +4,7 @@
 
 """Values inside whole objects, by paths like `spec.drain.policy`.
 
-Room: teardown (pure).
+Shared by every room and private to the collection.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 """What happens during a run, as facts. evidence/ turns them into lines and files; nobody else formats them.
 
-Room: teardown.
+Shared by every room and private to the collection.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ..objects import ObjectRef
+from .objects import ObjectRef
 
 
 @dataclass(frozen=True)

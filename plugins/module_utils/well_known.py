@@ -4,12 +4,12 @@
 
 """Kinds that every cluster serves, and that we know by heart.
 
-Room: teardown (pure values).
+Shared by every room and private to the collection.
 """
 
 from __future__ import annotations
 
-from ..objects import Resource
+from .objects import Resource
 
 CONFIG_MAPS = Resource("", "v1", "ConfigMap", "configmaps", namespaced=True)
 SECRETS = Resource("", "v1", "Secret", "secrets", namespaced=True)
