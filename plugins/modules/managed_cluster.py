@@ -91,6 +91,7 @@ options:
     description:
       - Forbid new addons in the namespace while the cluster leaves, and new works too where its ManagedCluster is gone,
         with an admission policy that is removed at the end and expires by itself. See M(sunset.kube.freeze).
+      - It begins when nothing of O(wait_for) is left, not before.
     type: bool
     default: true
   spoke:
@@ -114,8 +115,8 @@ options:
     default: 30
   concurrency:
     description:
-      - How many clusters are dealt with at the same time. One that waits for somebody keeps its place; those that will
-        have to wait, as far as can be seen, come last.
+      - How many clusters are dealt with at the same time. One that waits for somebody - at its gate, for its agent, for
+        an addon's hook, for its namespace - lets another have its place meanwhile.
     type: int
     default: 10
 seealso:
@@ -152,6 +153,9 @@ clusters:
       C(ContentDeleteSuccess) computed from what is there, the hub's own C(hub_condition), counts of what is
       C(remaining), what it C(waits_for), what became of its C(namespace), what C(may_remain_on_spoke), what was found
       on the C(spoke) itself, and the C(problem), if any.
+    - C(hooks) are the pre-delete hooks of its addons, with the works that run them, their condition
+      C(HookManifestCompleted) and their C(state) - V(waiting), V(finished) when their controller let the addon go, or
+      V(forced).
   returned: always
   type: list
   elements: dict
@@ -159,6 +163,11 @@ clusters:
     - name: edge-7
       phase: gone
       condition: {type: ContentDeleteSuccess, status: "True", reason: NoResource, message: ""}
+      hooks:
+        - addon: metrics
+          state: finished
+          works: [addon-metrics-pre-delete]
+          condition: {type: HookManifestCompleted, status: "True", reason: HookManifestIsCompleted, message: ""}
       namespace: {kept: true, gone: false, reason: it carries open-cluster-management.io/retain-namespace}
 plan_hash:
   description: Hash of the plan, for O(plan_hash).

@@ -19,6 +19,7 @@ from integration.fleets import (
     Detacher,
     addon,
     agent,
+    freezes,
     has_namespace,
     is_gone,
     is_untouched,
@@ -80,6 +81,52 @@ def test_a_gate_that_stays_shut_is_named_and_nothing_was_deleted(
     assert [one for one in deletions(audit, detach.user) if not one.startswith("sunset-")] == []
 
 
+def test_the_freeze_begins_when_the_gate_opens(stage: Stage, detach: Detacher) -> None:
+    name = member(stage)
+    (gate,) = stage.put(widget("app", name))
+    (held,) = stage.put(addon("held", name, HOOK))
+    codes: list[int] = []
+
+    def try_one() -> None:
+        late = addon("late", name)
+        codes.append(stage.api.post(stage.api.path_of(late, collection=True), late, dryRun="All")[0])
+
+    def open_it() -> None:
+        try_one()
+        stage.api.delete(stage.api.path_of(gate))
+
+    def let_go() -> None:
+        try_one()
+        stage.release(held)
+
+    timer = later(1, open_it)
+    act = when_waiting_for(HOOK, let_go)
+    succeeded(detach(name, namespace="keep", wait_for=["Widget"], on_event=act))
+    timer.join()
+    assert codes == [201, 403]
+    assert freezes(stage) == []
+
+
+@pytest.mark.parametrize("why", ["gate", "agent"])
+def test_a_cluster_that_waits_lets_another_have_its_place(stage: Stage, detach: Detacher, why: str) -> None:
+    """With one place for two clusters: the first can only go when the second is gone."""
+    first, second = member(stage), member(stage)
+    holder = widget("app", first) if why == "gate" else work("held", first, WORK_FINALIZER)
+    (thing,) = stage.put(holder)
+
+    def free_the_first() -> None:
+        until(lambda: is_gone(stage, second), "the second to go", timeout=40)
+        stage.api.delete(stage.api.path_of(thing))
+        if why == "agent":
+            stage.release(thing)
+
+    waiting = threading.Thread(target=free_the_first)
+    waiting.start()
+    succeeded(detach(first, second, **QUICK, wait_for=["Widget"], concurrency=1))
+    waiting.join()
+    assert is_gone(stage, first)
+
+
 # -- barriers and priorities -------------------------------------------------------------------------------------------
 
 
@@ -100,19 +147,39 @@ def test_an_addon_that_is_held_holds_the_works_back(stage: Stage, detach: Detach
     assert sorted(order[2:5]) == ["w0", "w1", "w2"]
 
 
+def hook_says(stage: Stage, thing: Body, status: str, reason: str) -> None:
+    said = {"type": "HookManifestCompleted", "status": status, "reason": reason, "message": "lab"}
+    patch = {"status": {"conditions": [{**said, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}
+    assert stage.api.patch(f"{stage.api.path_of(thing)}/status", patch)[0] == 200
+
+
 def test_an_addons_hook_that_never_ends_is_named(stage: Stage, detach: Detacher) -> None:
     name = member(stage)
     (held,) = stage.put(addon("held", name, HOOK))
-    (thing,) = stage.put(work("w", name))
+    (thing,) = stage.put(work("addon-held-pre-delete", name))
+    hook_says(stage, held, "False", "HookManifestIsNotCompleted")
     result = detach(name, **QUICK, timeout=4)
     message = failed(result)
-    assert "held" in message
+    assert "hook of addon held (work addon-held-pre-delete): HookManifestCompleted is False" in message
     assert HOOK in message
     assert stage.finalizers(held) == [HOOK]
-    assert "deletionTimestamp" not in stage.look(thing)["metadata"]
+    assert "deletionTimestamp" not in stage.look(thing)["metadata"], "the hook still runs"
     row = row_of(result, name)
     assert (row["phase"], row["condition"]["reason"]) == ("cleaning up", "ResourceRemaining")
     assert row["remaining"] == {"managedclusteraddons": 1, "manifestworks": 1}
+    (hook,) = row["hooks"]
+    assert (hook["addon"], hook["state"], hook["works"]) == ("held", "waiting", ["addon-held-pre-delete"])
+    assert hook["condition"]["reason"] == "HookManifestIsNotCompleted"
+
+
+def test_an_addons_hook_is_waited_for_and_reported(stage: Stage, detach: Detacher) -> None:
+    name = member(stage)
+    (held,) = stage.put(addon("held", name, HOOK))
+    stage.put(work("addon-held-pre-delete", name))
+    hook_says(stage, held, "True", "HookManifestIsCompleted")
+    result = succeeded(detach(name, **QUICK, on_event=when_waiting_for(HOOK, lambda: stage.release(held))))
+    (hook,) = row_of(result, name)["hooks"]
+    assert (hook["state"], hook["condition"]["status"]) == ("finished", "True")
 
 
 def test_each_priority_waits_for_the_one_before(stage: Stage, detach: Detacher, audit: AuditTrail) -> None:

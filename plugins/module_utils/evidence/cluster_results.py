@@ -68,6 +68,7 @@ def _cluster(lane: LaneOutcome, kinds: list[str]) -> dict[str, Any]:
         "condition": _condition(lane, remaining),
         "hub_condition": dict(view.hub_condition) if view.hub_condition else None,
         "remaining": remaining,
+        "hooks": [hook.as_dict() for hook in list(lane.hooks.values())[:MOST]],
         "waits_for": [str(ref) for ref in view.gate[:MOST]],
         "namespace": {"kept": bool(lane.namespace_kept), "reason": lane.namespace_kept, "gone": lane.namespace_gone},
         "may_remain_on_spoke": lane.may_remain[:MOST],

@@ -48,7 +48,7 @@ class LiveLines:
         self._show = show
         self._clock = clock
         self._shown_at = clock.now()
-        self._shown: tuple[str, int] | None = None
+        self._shown: dict[str, tuple[int, float]] = {}  # of each step: how far it was, and when that was shown
         self._steps: set[str] = set()  # under way: their end has a line of its own
 
     def __call__(self, event: Event) -> None:
@@ -64,13 +64,15 @@ class LiveLines:
 
     def _is_time_for(self, event: Progress) -> bool:
         now = self._clock.now()
-        state = (event.step, event.done)
         complete = event.done >= event.total
         if complete and event.step in self._steps:
             return False
-        if state == self._shown and (complete or now - self._shown_at < _REMINDER):
+        # Of each step by itself: several may be under way, and take turns.
+        done, shown_at = self._shown.get(event.step, (-1, self._shown_at))
+        if done == event.done and (complete or now - shown_at < _REMINDER):
             return False
         if not complete and now - self._shown_at < 1.0:
             return False
-        self._shown_at, self._shown = now, state
+        self._shown_at = now
+        self._shown[event.step] = (event.done, now)
         return True

@@ -185,11 +185,11 @@ class Cluster:
     @contextlib.contextmanager
     def cleaning_up(self) -> Iterator[None]:
         """For what must not be left behind: these writes are sent although somebody wishes to stop."""
-        self._transport.cleaning_up = True
+        self._transport.begin_cleaning_up()
         try:
             yield
         finally:
-            self._transport.cleaning_up = False
+            self._transport.end_cleaning_up()
 
     def limit_to(self, deadline: Deadline) -> None:
         """Do not try again beyond this point in time."""

@@ -102,7 +102,7 @@ class Transport:
         self._open: list[Connection] = []
         self.endpoint = load()
         self._generation = 0
-        self.cleaning_up = False  # writes that set things right again are sent even after the wish to stop
+        self._cleaning_up = 0  # how many set things right again; their writes are sent even after the wish to stop
         self._ever_answered = False
         self._last_outage: float | None = None
         self._date: tuple[str, float] | None = None
@@ -167,6 +167,14 @@ class Transport:
             return time.time()
         return at_answer + (self.clock.now() - seen_at)
 
+    def begin_cleaning_up(self) -> None:
+        with self._lock:
+            self._cleaning_up += 1
+
+    def end_cleaning_up(self) -> None:
+        with self._lock:
+            self._cleaning_up -= 1
+
     def note_outage(self) -> None:
         self._last_outage = self.clock.now()
 
@@ -179,7 +187,7 @@ class Transport:
     def _try(self, request: Request) -> tuple[Answer | None, Exception | None]:
         self.brake.enter()
         try:
-            if request.writes and not self.cleaning_up:
+            if request.writes and not self._cleaning_up:
                 self.stop.raise_if_set()
             self._count(request)
             connection, was_idle = self._my_connection()

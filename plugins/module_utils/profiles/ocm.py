@@ -43,6 +43,14 @@ HOSTED_ORDER = ("-hosted-klusterlet", "-hosted-kubeconfig")  # after all others,
 ADDON_LABEL = "open-cluster-management.io/addon-name"
 REPLICA_SET_LABEL = "work.open-cluster-management.io/manifestworkreplicaset"
 HOOK_LABELS = ("addon.open-cluster-management.io/addon-pre-delete", "open-cluster-management.io/addon-pre-delete")
+# An addon's last job: a work of this name that its controller makes, a finalizer until it is finished, a condition.
+HOOK_WORK = "addon-{addon}-pre-delete"
+HOOK_CONDITION = "HookManifestCompleted"
+HOOK_FINALIZERS = tuple(
+    f"{group}.open-cluster-management.io/{name}"
+    for group in ("addon", "cluster")
+    for name in ("addon-pre-delete", "hosting-addon-pre-delete")
+)
 ORPHAN_ADDON = "addon.open-cluster-management.io/deletion-orphan"
 ORPHAN_WORK = {"spec": {"deleteOption": {"propagationPolicy": "Orphan"}}}
 

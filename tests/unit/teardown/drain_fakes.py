@@ -12,14 +12,15 @@ from typing import Any
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.drain import ARGUMENTS
-from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect, Written
+from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Written
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadFields
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.drain import DrainOutcome, drain
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.options import DrainOptions, parse_drain
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.profile import Profile, read_profile
 from ansible_collections.sunset.kube.tests.unit.fakes import DAEMONSETS, DEPLOYMENTS, VERBS, Told
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.policy_fakes import BINDINGS, POLICIES, PoliciesWork
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED
 
 F, OLD, G = "shop.example.com/cleanup", "old.example.com/cleanup", "bank.example.com/hold"
 EXISTS = "gateway-exists-finalizer.gateway.networking.k8s.io"
@@ -39,10 +40,6 @@ GATEWAY_CLASSES = _kind("gateway.networking.k8s.io", "GatewayClass", "gatewaycla
 BASKETS = _kind("shop.example.com", "Basket", "baskets")
 STORES = _kind("shop.example.com", "Store", "stores")
 OPERATORS = _kind("shop.example.com", "ShopOperator", "shopoperators")
-POLICIES = _kind("admissionregistration.k8s.io", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", False)
-BINDINGS = _kind(
-    "admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", False
-)
 PRODUCT = (INGRESSES, INGRESS_CLASSES, ROUTES, GATEWAYS, GATEWAY_CLASSES, BASKETS, STORES, OPERATORS)
 
 SHOP: dict[str, Any] = {
@@ -89,7 +86,7 @@ def options_of(check_mode: bool = False, **params: Any) -> DrainOptions:
     return parse_drain({**DEFAULTS, **params}, check_mode=check_mode)
 
 
-class DrainCluster(FakeCluster):
+class DrainCluster(PoliciesWork):
     """With the product's kinds, admission policies that work, and pods that go when their controller is scaled."""
 
     def __init__(self) -> None:
@@ -131,14 +128,6 @@ class DrainCluster(FakeCluster):
 
     def create(self, resource: Resource, namespace: str, item: Mapping[str, Any], *, dry_run: bool = False) -> Written:
         self._unless_stopped()
-        name = item["metadata"]["name"]
-        frozen = name.removesuffix("-probe")
-        policies = {key[3] for key in self.objects if key[1] == BINDINGS.plural}
-        if name != frozen and frozen in policies and self.freeze_works:
-            policy = self.objects[POLICIES.group, POLICIES.plural, "", frozen]
-            said = policy["spec"]["validations"][0]["message"]
-            problem = api_error(403, "Forbidden", f"ValidatingAdmissionPolicy '{frozen}' denied request: {said}")
-            return Written(Effect.REFUSED, problem=problem)
         return super().create(resource, namespace, item, dry_run=dry_run)
 
     def merge_patch(

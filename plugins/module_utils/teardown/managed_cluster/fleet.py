@@ -10,8 +10,6 @@ cannot go does not hold up the others.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -24,7 +22,7 @@ from ...problems import Problem, Refused
 from ...profiles import ocm
 from ...well_known import NAMESPACES
 from ..controllers import labelled
-from ..freeze import Freeze, freeze, lift, require_freeze, try_freeze
+from ..freeze import require_freeze
 from ..guards import Facts, judge
 from ..keepsakes import Keepsakes, keep
 from ..members.looking import Member
@@ -32,18 +30,20 @@ from ..plan import GOING, Entry, Plan, Step
 from ..rehearsal import rehearse, why_refused
 from ..rights import require_rights
 from ..steps import StepRule
+from .bindings import CLUSTER_RBAC, ROLE_BINDINGS, bindings_of
+from .freezes import Freezes
 from .hub import ClusterView, HubKinds, Reach, find_clusters, find_kinds
-from .lane import CLUSTER_RBAC, ROLE_BINDINGS, Lane, LaneOutcome, bindings_of
+from .lane import Lane, LaneOutcome
 from .namespace_gate import why_kept
 from .options import ClusterOptions
+from .places import Place, Places
 from .spoke import klusterlets_on
 from .works import hosted_suffix, is_a_hook, next_wave, replica_set_of, strange_priority
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-_FREEZE_EXTRA = 60.0
-_ADDONS_ONLY, _EVERYTHING = "sunset-cluster-leaves", "sunset-cluster-gone"
+_MOST_LANES = 200  # each keeps a thread, and while it waits a watch
 
 
 @dataclass
@@ -99,10 +99,10 @@ def _act(
     tell: Tell,
     deadline: Deadline,
 ) -> None:
-    frozen = list(_freezes(options, outcome.lanes, kinds, cluster)) if options.freeze else []
+    freezes = Freezes(kinds, cluster, clock, tell, deadline, on=options.freeze)
+    views = [lane.view for lane in outcome.lanes]
     if options.check_mode:
-        for one in frozen:
-            try_freeze(one, cluster)
+        freezes.try_out(views)
         outcome.changed = any(_leaves_something(lane.view, options, cluster) for lane in outcome.lanes)
         refused = rehearse(outcome.plan, {None: cluster}, "Background", tell)
         outcome.failure = (
@@ -112,15 +112,16 @@ def _act(
     if options.keepsakes:
         outcome.keepsakes = keep(outcome.plan, {None: cluster})
     alive = _hub_is_alive(cluster)
-    busy = list(outcome.lanes)  # also those that are gone: bindings and namespaces may be left
-    # Those that will have to wait come last: they must not hold up the others.
-    busy.sort(key=lambda lane: (bool(lane.view.gate), lane.view.reach is not Reach.REACHABLE))
+    places = Places(options.concurrency)
 
     def run(lane: LaneOutcome) -> None:
-        Lane(lane.view, kinds, options, cluster, clock, stop, tell, deadline, alive, lane, spoke).run()
+        at, own = lane.view, Place(places)
+        Lane(at, kinds, options, cluster, clock, stop, tell, deadline, alive, lane, own, freezes, spoke).run()
 
-    with _frozen(frozen, cluster, clock, tell), ThreadPoolExecutor(min(options.concurrency, len(busy) or 1)) as lanes:
-        list(lanes.map(run, busy))
+    # Also clusters that are gone: bindings and namespaces may be left.
+    at_once = [view for view in views if not view.gate and not _is_refused(view, options)]
+    with freezes.covering(at_once), ThreadPoolExecutor(min(_MOST_LANES, len(views) or 1)) as lanes:
+        list(lanes.map(run, outcome.lanes))
     failed = [lane for lane in outcome.lanes if lane.failure]
     if failed:
         outcome.failure = _as_one(failed, len(outcome.lanes))
@@ -167,11 +168,15 @@ def _leaves_something(view: ClusterView, options: ClusterOptions, cluster: Clust
     return record is not None and not why_kept(options.namespace, record, cluster)
 
 
+def _is_refused(view: ClusterView, options: ClusterOptions) -> bool:
+    return view.reach is not Reach.REACHABLE and bool(view.held) and options.on_unreachable == "fail"
+
+
 def _first_unreachable(lanes: Sequence[LaneOutcome], options: ClusterOptions) -> Problem | None:
     """What a run would refuse, said in check mode already."""
     for lane in lanes:
         view = lane.view
-        if view.reach is not Reach.REACHABLE and view.held and options.on_unreachable == "fail":
+        if _is_refused(view, options):
             return Refused(
                 f"cluster {view.name} cannot clean up",
                 why=f"{view.why_unreachable}, and {len(view.held)} addons and works wait for its agent",
@@ -256,36 +261,3 @@ def _warn_beforehand(outcome: FleetOutcome, views: Sequence[ClusterView], option
     for text in texts:
         outcome.warnings.append(text)
         tell(Warned(text))
-
-
-def _freezes(
-    options: ClusterOptions, lanes: Sequence[LaneOutcome], kinds: HubKinds, cluster: Cluster
-) -> Iterator[Freeze]:
-    """No new addons while a cluster leaves; no new works either where it has left. Before, addons' hooks need works."""
-    addons = [one for one in kinds.cleanup if one and (one.group, one.kind) == ocm.ADDONS]
-    works = [one for one in kinds.cleanup if one and (one.group, one.kind) == ocm.WORKS]
-    ends = cluster.server_time() + options.timeout + _FREEZE_EXTRA
-    there = [lane.view for lane in lanes if lane.view.is_there]
-    present = tuple(view.name for view in there if view.record is not None)
-    absent = tuple(view.name for view in there if view.record is None)
-    if present and addons:
-        yield Freeze(_named(_ADDONS_ONLY, present), tuple(addons), namespaces=present, expires_at=ends)
-    if absent and (addons or works):
-        yield Freeze(_named(_EVERYTHING, absent), (*addons, *works), namespaces=absent, expires_at=ends)
-
-
-def _named(name: str, clusters: Sequence[str]) -> str:
-    """Tasks about different clusters must not lift each other's freeze."""
-    return f"{name}-{hashlib.sha256(','.join(sorted(clusters)).encode()).hexdigest()[:8]}"
-
-
-@contextlib.contextmanager
-def _frozen(frozen: Sequence[Freeze], cluster: Cluster, clock: Clock, tell: Tell) -> Iterator[None]:
-    try:
-        for one in frozen:
-            freeze(one, cluster, clock, tell)
-        yield
-    finally:
-        with cluster.cleaning_up():
-            for one in frozen:
-                lift(one.name, cluster, clock, tell)

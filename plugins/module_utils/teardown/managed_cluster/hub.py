@@ -170,9 +170,23 @@ def _fill(views: Sequence[ClusterView], kinds: HubKinds, cluster: Cluster) -> No
             host.hosted.append(record)
     for resource in kinds.gate:
         for record in _records(resource, list(by_name), cluster):
-            home = by_name.get(record.namespace if resource.namespaced else record.name)
+            home = by_name.get(_whose(resource, record))
             if home is not None:
                 home.gate.append(ref_to(resource, record))
+
+
+def look_at_the_gate(view: ClusterView, kinds: HubKinds, cluster: Cluster) -> list[ObjectRef]:
+    """What of `wait_for` is there now. Only that: many clusters may look, for a long time."""
+    return [
+        ref_to(resource, record)
+        for resource in kinds.gate
+        for record in _records(resource, [view.name], cluster)
+        if view.name == _whose(resource, record)
+    ]
+
+
+def _whose(resource: Resource, record: Record) -> str:
+    return record.namespace if resource.namespaced else record.name
 
 
 def _records(resource: Resource | None, names: Sequence[str], cluster: Cluster) -> list[Record]:

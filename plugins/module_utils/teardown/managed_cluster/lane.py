@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...clock import Clock, Deadline, StopSign
-from ...events import Did, Tell
+from ...events import Did, Event, Progress, Tell
 from ...objects import Record, Resource, ref_to
 from ...paths import condition_of
 from ...problems import Problem, Refused, TimedOut
@@ -32,9 +32,13 @@ from ..members.looking import Looker, Member
 from ..plan import GOING, Entry, Plan, Step
 from ..run import RunOptions, RunOutcome, Site, carry_out
 from ..steps import StepRule
-from .hub import ClusterView, HubKinds, Reach, look_again
+from .bindings import bindings_of
+from .freezes import Freezes
+from .hooks import Hook, HookWatch, name_hooks
+from .hub import ClusterView, HubKinds, Reach, look_again, look_at_the_gate
 from .namespace_gate import why_kept
 from .options import ClusterOptions
+from .places import Place
 from .spoke import Spoke, klusterlets_on, leftovers_on
 from .works import Wave, hosted_suffix, manifests_of, next_wave
 
@@ -42,13 +46,8 @@ if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
 _LOOK_AGAIN = 1.0
+_GATE_AGAIN = 2.0
 _ROUNDS = 5  # how often the same wave may come back
-_RBAC = "rbac.authorization.k8s.io"
-ROLE_BINDINGS = Resource(_RBAC, "v1", "RoleBinding", "rolebindings", namespaced=True)
-CLUSTER_RBAC = (
-    Resource(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False),
-    Resource(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False),
-)
 
 
 @dataclass
@@ -61,6 +60,7 @@ class LaneOutcome:
     namespace_gone: bool = False
     may_remain: list[str] = field(default_factory=list)
     spoke: Spoke | None = None
+    hooks: dict[str, Hook] = field(default_factory=dict)  # by their addons' names
     runs: list[RunOutcome] = field(default_factory=list)
     blocked: list[Blocked] = field(default_factory=list)
     changed: bool = False
@@ -79,31 +79,68 @@ class Lane:
     deadline: Deadline
     hub_is_alive: bool
     outcome: LaneOutcome
+    place: Place
+    freezes: Freezes
     spoke: Cluster | None = None
     _rounds: Counter[tuple[int, str]] = field(default_factory=Counter)
     _uid: str = ""  # of the ManagedCluster that is meant; empty: there was none
     _reach: Reach = Reach.REACHABLE
 
+    def __post_init__(self) -> None:
+        self.hooks = HookWatch(self.view.name, self.cluster, self.clock, self.tell, self.outcome.hooks)
+
     def run(self) -> LaneOutcome:
         self._uid = self.view.record.uid if self.view.record else ""
         try:
-            for phase, work in self._phases():
-                self.outcome.phase = phase
-                work()
-                self.stop.raise_if_set()
+            self._do(self._before_anything())
+            self.outcome.phase = "freezing"
+            with self.freezes.covering([self.view]):
+                self._do(self._removal())
             self.outcome.phase = "gone"
         except Problem as problem:
             self.outcome.failure = name_the_first(problem, self.outcome.blocked)
             with contextlib.suppress(Problem):  # what is left is counted, if that can be seen
                 self.outcome.view = look_again(self.view, self.kinds, self.cluster)
+        finally:
+            self.place.give_up()
         self.outcome.changed = self.outcome.changed or any(run.changed for run in self.outcome.runs)
         return self.outcome
 
-    def _phases(self) -> Any:
+    def _do(self, phases: Any) -> None:
+        for phase, work in phases:
+            self.outcome.phase = phase
+            self._take_a_place()
+            work()
+            self.stop.raise_if_set()
+
+    def _take_a_place(self) -> None:
+        if not self.place.take(self.deadline, self.stop):
+            self.stop.raise_if_set()
+            raise self._out_of_time("other clusters took all of it")
+
+    def _out_of_time(self, why: str) -> TimedOut:
+        return TimedOut(
+            "out of time",
+            which=f"for cluster {self.view.name}",
+            why=why,
+            next_step="run the task again, it goes on from here; or raise timeout or concurrency",
+        )
+
+    def _wait_a_moment(self, seconds: float = _LOOK_AGAIN) -> None:
+        """For somebody else to do something. Meanwhile another cluster may have the place."""
+        self.place.give_up()
+        self.stop.raise_if_set()
+        self.clock.sleep(seconds)
+
+    def _before_anything(self) -> Any:
         return (
             ("waiting", self._wait_at_the_gate),
             ("reachable?", self._refuse_unreachable),
             ("kept?", self._refuse_kept),
+        )
+
+    def _removal(self) -> Any:
+        return (
             ("orphaning", self._orphan),
             ("deleting", self._begin),
             ("cleaning up", self._clean_up),
@@ -120,6 +157,7 @@ class Lane:
 
     def _wait_at_the_gate(self) -> None:
         """`wait_for`: nothing at all happens, as long as one of these is there."""
+        waited = bool(self.view.gate)
         while self.view.gate:
             if self.deadline.passed():
                 raise TimedOut(
@@ -128,9 +166,10 @@ class Lane:
                     why=f"{len(self.view.gate)} objects of wait_for are still there, {self.view.gate[0]} among them",
                     next_step="have them removed, then run the task again; nothing was changed",
                 )
-            self.stop.raise_if_set()
-            self.clock.sleep(_LOOK_AGAIN)
-            self._look()
+            self._wait_a_moment(_GATE_AGAIN)
+            self.view.gate = look_at_the_gate(self.view, self.kinds, self.cluster)
+        if waited:
+            self._look()  # all else may have changed meanwhile
 
     def _look(self) -> None:
         self.view = self.outcome.view = look_again(self.view, self.kinds, self.cluster)
@@ -196,6 +235,8 @@ class Lane:
         view = self.view
         if view.record is None or view.resource is None or view.record.terminating:
             return
+        if self.deadline.passed():
+            raise self._out_of_time("there was none left to begin with it")
         written = self.cluster.delete(view.resource, view.record)
         self.tell(Did("delete", ref_to(view.resource, view.record), written.effect.value, "begins the cluster's end"))
         if written.problem:
@@ -260,6 +301,7 @@ class Lane:
         keep_markers: bool = True,
     ) -> None:
         """One wave, by the engine."""
+        self._take_a_place()
         cluster = where or self.cluster
         looker = Looker(cluster, self.tell)
         for resource, namespace in dict.fromkeys((one, record.namespace or None) for one, record in things):
@@ -271,11 +313,22 @@ class Lane:
             self._refuse_if_kept(entry)
         step = Step(StepRule(f"{self.view.name} · {name}", 1, force=how.ladder.force), [entries])
         site = Site(cluster, looker, Matcher((), {}), facts)
-        run = carry_out(Plan([step]), {None: site}, how, self.clock, self.stop, self.tell)
+        self.hooks.begin(things)
+        run = carry_out(Plan([step]), {None: site}, how, self.clock, self.stop, self._hear_the_engine)
         self.outcome.runs.append(run)
+        self.hooks.end(run)
         if run.failure:
-            self.outcome.blocked += explain(run, {None: cluster})
+            blocked = explain(run, {None: cluster})
+            name_hooks(blocked, self.outcome.hooks)
+            self.outcome.blocked += blocked
             raise run.failure
+
+    def _hear_the_engine(self, event: Event) -> None:
+        """Its events, passed on. Once a second it says what is still there: then it waits for somebody."""
+        self.tell(event)
+        if isinstance(event, Progress) and event.done < event.total:
+            self.place.give_up()
+            self.hooks.look()
 
     def _wait_for_others(self, resource: Resource, wave: Wave) -> None:
         """Works that the task leaves to others: the rest waits for them."""
@@ -288,8 +341,7 @@ class Lane:
                 next_step="have them deleted, or set manifestworks: all",
             )
         self._rounds[wave.kind, wave.name] = 0
-        self.stop.raise_if_set()
-        self.clock.sleep(_LOOK_AGAIN)
+        self._wait_a_moment()
 
     def _finish_definitions(self, resource: Resource, wave: Wave) -> None:
         """The work with the agent's definitions: nobody is left to let it go, once it says that it is being deleted."""
@@ -316,8 +368,7 @@ class Lane:
                         why="its condition Deleting is not True yet, so the agent may still need it",
                         next_step="give it more time, or look at the agent on the cluster",
                     )
-                self.stop.raise_if_set()
-                self.clock.sleep(_LOOK_AGAIN)
+                self._wait_a_moment()
 
     def _note_what_may_remain(self, resource: Resource, wave: Wave) -> None:
         if not self.forces or (resource.group, resource.kind) != ocm.WORKS:
@@ -385,17 +436,6 @@ class Lane:
                 next_step="run the task again if it shall go, too",
             )
         self._remove("ManagedCluster", [(resource, record)], self._patiently(ocm.CLUSTER_FINALIZERS))
-
-
-def bindings_of(name: str, cluster: Cluster) -> list[tuple[Resource, Record]]:
-    """What gives a cluster's agent its rights on the hub, by the names the hub uses."""
-    wanted = [(ROLE_BINDINGS, name, text.format(name=name)) for text in ocm.ROLE_BINDINGS]
-    wanted += [(resource, "", ocm.CLUSTER_RBAC.format(name=name)) for resource in CLUSTER_RBAC]
-    return [
-        (resource, record)
-        for resource, namespace, place in wanted
-        if (record := cluster.read(resource, namespace, place)) is not None
-    ]
 
 
 def _is_own(finalizer: str) -> bool:

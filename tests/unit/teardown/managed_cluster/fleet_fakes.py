@@ -21,7 +21,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.managed_clust
     parse_clusters,
 )
 from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, VERBS
-from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import BINDINGS, POLICIES
+from ansible_collections.sunset.kube.tests.unit.teardown.policy_fakes import BINDINGS, POLICIES
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, FakeCluster
 
 RBAC = "rbac.authorization.k8s.io"
