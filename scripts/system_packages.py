@@ -9,6 +9,7 @@ Run: python3 scripts/system_packages.py
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LIST = Path(__file__).resolve().parent.parent / "tests" / "requirements" / "debian.txt"
+POLICY = Path("/usr/sbin/policy-rc.d")  # Debian asks it before it starts or stops a service
 
 
 def ensure() -> list[str]:
@@ -25,7 +27,8 @@ def ensure() -> list[str]:
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         print(f"installing Debian packages: {' '.join(missing)} (about 30 s, once)", flush=True)
         apt("update")
-        apt("install", "--yes", "--no-install-recommends", *missing)
+        with services_that_stay_down():
+            apt("install", "--yes", "--no-install-recommends", *missing)
         missing = list(missing_packages())
     if missing:
         print(
@@ -45,6 +48,20 @@ def succeeds(command: list[str]) -> bool:
     if not shutil.which(command[0]):
         return False
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@contextlib.contextmanager
+def services_that_stay_down() -> Iterator[None]:
+    """Debian starts what it installs. The tests want the programs, not a web server on this machine's port 80."""
+    if POLICY.exists():  # somebody else's; in containers it says the same
+        yield
+        return
+    try:
+        POLICY.write_text("#!/bin/sh\nexit 101\n")
+        POLICY.chmod(0o755)
+        yield
+    finally:
+        POLICY.unlink(missing_ok=True)
 
 
 def apt(*arguments: str) -> None:

@@ -30,7 +30,7 @@ _SCRIPT = """\
   function tell() {
     var minutes = Math.ceil((end - Date.now()) / 60000);
     if (minutes <= 0) { left.textContent = left.dataset.late; return; }
-    var far = minutes >= 2880 ? [1440, "day"] : minutes >= 90 ? [60, "hour"] : [1, "minute"];
+    var far = minutes >= 2880 ? [1440, "day"] : minutes >= 120 ? [60, "hour"] : [1, "minute"];
     left.textContent = new Intl.RelativeTimeFormat(lang).format(Math.round(minutes / far[0]), far[1]);
   }
   try {
@@ -50,7 +50,7 @@ def default_html(text: PageText, answering: Answering) -> str:
     product = text.product.strip()
     title = f"{words['title']} · {product}" if product else words["title"]
     refresh = f'\n<meta http-equiv="refresh" content="{text.refresh}">' if text.refresh else ""
-    head_line = f'\n<p class="product">{_text(product)}</p>' if product else ""
+    head_line = f'\n<p class="product"><bdi>{_text(product)}</bdi></p>' if product else ""
     script = f"\n<script>\n{_SCRIPT}\n</script>" if answering.ends_at is not None else ""
     return f"""<!doctype html>
 <html lang="{escape(text.language)}" dir="{direction_of(text.language)}">
@@ -84,7 +84,7 @@ def _facts(text: PageText, answering: Answering, words: dict[str, str]) -> Itera
         left = f'<span id="left" data-late="{_text(words["late"])}"></span>'
         facts.append(_fact(words["until"], f"{when} {left}"))
     if text.contact.strip():
-        facts.append(_fact(words["contact"], _linked(text.contact.strip())))
+        facts.append(_fact(words["contact"], f"<bdi>{_linked(text.contact.strip())}</bdi>"))
     if facts:
         yield "<dl>\n" + "\n".join(facts) + "\n</dl>\n"
 

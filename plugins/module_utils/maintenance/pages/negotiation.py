@@ -47,15 +47,15 @@ def problem_types() -> Iterator[str]:
 
 def _levels_of_ranges() -> Iterator[str]:
     yield _map("$http_accept", "level_any", [(r"~^\s*$", "A"), *_level_of(_ANY)])
-    yield _map("$http_accept", "level_text", _level_of(_TEXT))
-    yield _map("$http_accept", "level_application", _level_of(_APPLICATION))
+    yield _map("$http_accept", "level_any_text", _level_of(_TEXT))
+    yield _map("$http_accept", "level_any_application", _level_of(_APPLICATION))
     for body in BODIES:
         yield _map("$http_accept", f"level_{body.name}", _level_of(body.asked_as))
 
 
 def _level_of(media_range: str) -> list[tuple[str, str]]:
     # The best of several mentions first: application/json;q=0.5, application/problem+json is an A.
-    start = rf"~*(?:^|,)\s*{media_range}(?:\s*;\s*(?!q=)[^,;]+)*\s*"
+    start = rf"~*(?:^|,)\s*{media_range}\s*(?:;(?!\s*q=)[^,;]*)*"
     return [
         (rf"{start}(?:;\s*q=1(?:\.0*)?\s*(?:;[^,]*)?)?(?:,|$)", "A"),
         (rf"{start};\s*q=0?\.([1-9])", "$1"),
@@ -66,7 +66,7 @@ def _level_of(media_range: str) -> list[tuple[str, str]]:
 
 def _levels_of_bodies() -> Iterator[str]:
     for family in ("text", "application"):
-        yield _first_that_says_something(f"family_{family}", f"level_{family}", "level_any")
+        yield _first_that_says_something(f"family_{family}", f"level_any_{family}", "level_any")
     for body in BODIES:
         yield _first_that_says_something(f"wanted_{body.name}", f"level_{body.name}", f"family_{body.family}")
 

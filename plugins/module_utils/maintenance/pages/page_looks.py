@@ -104,10 +104,11 @@ PICTURE = """\
 <stop offset="1" style="stop-color:var(--water-low)"/>
 </linearGradient>
 <radialGradient id="glow">
-<stop style="stop-color:var(--sun-high);stop-opacity:.75"/>
+<stop style="stop-color:var(--sun-high);stop-opacity:.6"/>
+<stop offset=".45" style="stop-color:var(--sun-low);stop-opacity:.24"/>
 <stop offset="1" style="stop-color:var(--sun-low);stop-opacity:0"/>
 </radialGradient>
-<clipPath id="above"><path d="M0 0h640v176H0z"/></clipPath>
+<clipPath id="above"><path d="M0 0h640v177H0z"/></clipPath>
 </defs>
 <path fill="url(#sky)" d="M0 0h640v178H0z"/>
 <g style="fill:var(--stars)">
@@ -116,24 +117,24 @@ PICTURE = """\
 <circle cx="528" cy="26" r="1.2"/><circle cx="590" cy="62" r="1.5"/>
 </g>
 <g clip-path="url(#above)">
-<circle cx="320" cy="160" r="170" fill="url(#glow)"/>
+<circle cx="320" cy="160" r="215" fill="url(#glow)"/>
 <circle cx="320" cy="158" r="62" fill="url(#sun)"/>
 <g style="fill:var(--hill-far)">
-<path d="M0 152c44-22 86-30 128-14s70 18 104 4c26-10 42-2 60 34H0z"/>
-<path d="M640 146c-52-26-92-20-130-2s-70 14-92 4c-20-8-34 4-46 28h268z"/>
+<path d="M0 146c36-18 74-24 112-12 34 10 58 24 92 28 24 3 48 8 70 15H0z"/>
+<path d="M640 138c-44-14-84-6-116 10-28 14-58 16-86 19-20 2-40 5-56 10h258z"/>
 </g>
 <g style="fill:var(--hill-near)">
-<path d="M0 168c52-14 96-14 140 0 14 5 24 7 38 8H0z"/>
-<path d="M640 160c-40-8-92-4-134 8-14 4-26 7-40 8h174z"/>
+<path d="M0 164c48-10 92-10 132 3 16 5 32 8 50 10H0z"/>
+<path d="M640 158c-40-6-92-2-134 10-16 5-32 8-48 9h182z"/>
 </g>
 </g>
 <path fill="url(#sea)" d="M0 176h640v72H0z"/>
 <g style="fill:var(--sun-high)" fill-opacity=".8">
-<rect class="glint" x="262" y="181" width="116" height="3" rx="1.5"/>
-<rect class="glint" x="276" y="191" width="96" height="3" rx="1.5"/>
-<rect class="glint" x="270" y="202" width="84" height="3.5" rx="1.75"/>
-<rect class="glint" x="296" y="214" width="66" height="3.5" rx="1.75"/>
-<rect class="glint" x="288" y="227" width="50" height="4" rx="2"/>
+<rect class="glint" x="260" y="182" width="120" height="3" rx="1.5"/>
+<rect class="glint" x="274" y="192" width="98" height="3" rx="1.5"/>
+<rect class="glint" x="272" y="203" width="84" height="3.5" rx="1.75"/>
+<rect class="glint" x="292" y="215" width="66" height="3.5" rx="1.75"/>
+<rect class="glint" x="300" y="228" width="40" height="4" rx="2"/>
 </g>
 </svg>"""
 
