@@ -100,6 +100,11 @@ def apiserver_flags(at: Layout, extra: Sequence[str] = ()) -> list[str]:
         f"--proxy-client-cert-file={pki / 'front-proxy-client.crt'}",
         f"--proxy-client-key-file={pki / 'front-proxy-client.key'}",
         "--enable-aggregator-routing=true",
+        # For a node, should there be one: logs and exec go to its kubelet, and namespaces say whose pods may run on it.
+        f"--kubelet-client-certificate={pki / 'kubelet-client.crt'}",
+        f"--kubelet-client-key={pki / 'kubelet-client.key'}",
+        "--kubelet-preferred-address-types=InternalIP",
+        "--enable-admission-plugins=PodTolerationRestriction",
         f"--audit-policy-file={at.audit_policy}",
         f"--audit-log-path={at.audit_log}",
         "--audit-log-maxsize=100000",  # megabytes; the reader keeps positions, so the file must never be rotated

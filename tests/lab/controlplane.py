@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Kubernetes control plane on loopback: etcd, kube-apiserver and kube-controller-manager, all in one directory.
 
-There is no node, so pods stay Pending; namespaces, garbage collection, RBAC, admission and audit are the real thing.
+There is no node (`node.py` brings one), so pods stay Pending; namespaces, garbage collection, RBAC, admission and audit are the real thing.
 """
 
 from __future__ import annotations
@@ -212,10 +212,10 @@ class ControlPlane:
         ports = self.layout.ports
         trust = ssl.create_default_context(cafile=str(self.ca_file))
         return {
-            ETCD: lambda: _answers_ok(http.client.HTTPConnection("127.0.0.1", ports.etcd, timeout=2), "/health"),
+            ETCD: lambda: answers_ok(http.client.HTTPConnection("127.0.0.1", ports.etcd, timeout=2), "/health"),
             # As administrator: what anonymous users may see depends on the flags a test gives.
             APISERVER: lambda: _status_of(self.api, "/readyz") == 200,
-            CONTROLLER_MANAGER: lambda: _answers_ok(
+            CONTROLLER_MANAGER: lambda: answers_ok(
                 http.client.HTTPSConnection("127.0.0.1", ports.controller_manager, timeout=2, context=trust), "/healthz"
             ),
         }[name]
@@ -257,9 +257,13 @@ def _write_certificates(layout: Layout) -> None:
     authority.server("apiserver", hosts)
     authority.server("controller-manager")
     service_account_key(layout.pki)
-    front_proxy = Authority(layout.pki, "front-proxy-ca").client("front-proxy-client")
-    front_proxy.cert_file.rename(layout.pki / "front-proxy-client.crt")
-    front_proxy.key_file.rename(layout.pki / "front-proxy-client.key")
+    clients = {
+        "front-proxy-client": Authority(layout.pki, "front-proxy-ca").client("front-proxy-client"),
+        "kubelet-client": authority.client("kube-apiserver-kubelet-client", [MASTERS]),
+    }
+    for name, pair in clients.items():
+        pair.cert_file.rename(layout.pki / f"{name}.crt")
+        pair.key_file.rename(layout.pki / f"{name}.key")
     manager = authority.client("system:kube-controller-manager")
     access = Access(
         layout.url, authority.files.cert_file.read_text(), manager.cert_file.read_text(), manager.key_file.read_text()
@@ -281,7 +285,8 @@ def _status_of(api: Api, path: str) -> int | None:
         return None
 
 
-def _answers_ok(connection: http.client.HTTPConnection, path: str) -> bool:
+def answers_ok(connection: http.client.HTTPConnection, path: str) -> bool:
+    """Whether a GET is answered with 200. The connection is closed either way."""
     try:
         connection.request("GET", path)
         return connection.getresponse().status == 200

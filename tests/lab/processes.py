@@ -107,6 +107,12 @@ def stop(processes: Iterable[Process], patience: float = STOP_PATIENCE) -> None:
         raise LabError(f"could not end the processes {[process.pid for process in stuck]}; look at them with ps")
 
 
+def runs(pid: int) -> bool:
+    """Whether a process with this pid runs; a dead one that nobody has buried does not."""
+    state = _state_of(pid)
+    return state is not None and state[1]
+
+
 def log_end(log_file: Path, lines: int = 15) -> str:
     """The last lines of a log, with its name in front, for error messages."""
     try:

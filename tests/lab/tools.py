@@ -53,10 +53,14 @@ TOOLS = {
         Tool("etcd", "etcd", "go.etcd.io/etcd/server/v3", 60),
         Tool("kube-apiserver", "kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver", 300, _KUBERNETES),
         Tool("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager", 90, _KUBERNETES),
+        Tool("kube-scheduler", "kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler", 20, _KUBERNETES),
+        Tool("kubelet", "kubernetes", "k8s.io/kubernetes/cmd/kubelet", 40, _KUBERNETES),
+        Tool("pod", "pod", "sunset.dev/lab/pod", 20),
         Tool("helm", "helm", "helm.sh/helm/v3/cmd/helm", 150),
         Tool("kapp", "kapp", "carvel.dev/kapp/cmd/kapp", 90),
         Tool("ocm-registration", "ocm", "open-cluster-management.io/ocm/cmd/registration", 150),
         Tool("ocm-work", "ocm", "open-cluster-management.io/ocm/cmd/work", 60),
+        Tool("traefik", "traefik", "github.com/traefik/traefik/v3/cmd/traefik", 450),
         Tool("limit", "../../benchmarks/limit", "sunset.dev/benchmarks/limit", 60),
     )
 }
