@@ -20,7 +20,7 @@ demo: ## see it work on a real control plane on this machine
 	@echo "demo: starts a control plane and takes things out of it (1 minute; the first time also builds the lab's tools)"
 	$(INSIDE) demo/run.sh $(ARGS)
 
-test: ## everything: set-up, lint, unit, integration, summary (25 minutes; the first time up to 50)
+test: ## everything: set-up, lint, unit, integration, summary (25 minutes; the first time up to 60)
 	@$(PYTHON) scripts/run_tests.py
 
 lint: ## all checks that read the code and the tarball (1 minute)

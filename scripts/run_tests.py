@@ -59,21 +59,29 @@ class Group:
         return LOGS / f"{self.name}.xml"
 
 
-def pytest(folder: str, name: str) -> tuple[str, ...]:
-    return ("python", "-m", "pytest", folder, f"--junitxml={LOGS / name}.xml")
+def pytest(folder: str, name: str, only: str = "") -> tuple[str, ...]:
+    return ("python", "-m", "pytest", folder, f"--junitxml={LOGS / name}.xml", "-m", only)
 
 
 # The lab's first build takes minutes: what only reads runs beside it. Integration tests watch clocks: they run alone.
 GROUPS = (
-    Group("lab-tools", ("python", "-m", "lab", "build"), "15 minutes once, then 1 s", needs=("go",), counted=False),
+    Group("lab-tools", ("python", "-m", "lab", "build"), "25 minutes once, then 1 s", needs=("go",), counted=False),
     Group("unit", pytest("tests/unit", "unit"), "20 s"),
     Group("lint", ("python", "scripts/lint.py"), "1 minute, the first time 4", after=("unit",)),
     Group(
         "integration",
-        pytest("tests/integration", "integration"),
+        pytest("tests/integration", "integration", only="not node"),
         "20 minutes",
         needs=("go", "kubectl"),
         after=("unit", "lint"),
+        builds_on=("lab-tools",),
+    ),
+    Group(
+        "node",
+        pytest("tests/integration", "node", only="node"),
+        "1 minute",
+        needs=("go", "kubectl", "node"),
+        after=("unit", "lint", "integration"),
         builds_on=("lab-tools",),
     ),
 )
@@ -87,12 +95,22 @@ def go_is_new_enough() -> bool:
     return found is not None and tuple(map(int, found.groups())) >= OLDEST_GO
 
 
+def node_can_run() -> bool:
+    programs = ("containerd", "runc", "ip", "nginx", "nsenter", "unshare")
+    return os.geteuid() == 0 and all(map(shutil.which, programs))
+
+
 # need → (is it there?, what to do if not)
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "go": (go_is_new_enough, "put Go 1.26 or newer on PATH, then: make integration"),
     "kubectl": (
         lambda: shutil.which("kubectl") is not None,
         "install kubectl (Debian: kubernetes-client), then: make integration",
+    ),
+    "node": (
+        node_can_run,
+        "run as root, with containerd, runc, containernetworking-plugins, iproute2 and nginx installed: "
+        "make integration ARGS='-m node'",
     ),
 }
 

@@ -25,7 +25,7 @@ def ensure() -> list[str]:
     """Names of the packages that are still missing afterwards."""
     missing = list(missing_packages())
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
-        print(f"installing Debian packages: {' '.join(missing)} (about 30 s, once)", flush=True)
+        print(f"installing Debian packages: {' '.join(missing)} (about a minute, once)", flush=True)
         apt("update")
         with services_that_stay_down():
             apt("install", "--yes", "--no-install-recommends", *missing)

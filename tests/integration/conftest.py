@@ -9,7 +9,19 @@ from __future__ import annotations
 from integration.fleets import detach, hub_kinds, living_hub
 from integration.products import drainer, ngrok_kinds
 from integration.stage import dead_group, kinds, narrow_plane, stage
-from lab.fixtures import as_user, audit, faults, namespace, plane, pytest_configure
+from lab.fixtures import (
+    as_user,
+    audit,
+    faults,
+    namespace,
+    node,
+    node_namespace,
+    plane,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    route_kinds,
+    traefik,
+)
 
 __all__ = [
     "as_user",
@@ -24,7 +36,12 @@ __all__ = [
     "namespace",
     "narrow_plane",
     "ngrok_kinds",
+    "node",
+    "node_namespace",
     "plane",
+    "pytest_collection_modifyitems",
     "pytest_configure",
+    "route_kinds",
     "stage",
+    "traefik",
 ]

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Kubernetes control plane on loopback: etcd, kube-apiserver and kube-controller-manager, all in one directory.
 
-There is no node (`node.py` brings one), so pods stay Pending; namespaces, garbage collection, RBAC, admission and audit are the real thing.
+There is no node, so pods stay Pending (`node.py` brings one); namespaces, garbage collection, RBAC, admission and audit
+are the real thing.
 """
 
 from __future__ import annotations

@@ -17,10 +17,13 @@ from typing import Any, Protocol
 
 import pytest
 
+from lab import images, routes
 from lab.audit import AuditTrail
 from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy
 from lab.grants import Grant, grant, revoke
+from lab.node import Node
+from lab.traefik import Traefik
 from lab.users import User
 
 
@@ -40,6 +43,13 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that asks for the node, so that it can be chosen (`-m node`) or left out (`-m "not node"`)."""
+    for item in items:
+        if "node" in getattr(item, "fixturenames", ()):
+            item.add_marker("node")
+
+
 @pytest.fixture(scope="session")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """One control plane for the whole run. SUNSET_KUBE_KEEP=1 keeps its logs and audit log afterwards."""
@@ -47,7 +57,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     try:
         yield running
     finally:
-        running.stop(keep_files=os.environ.get("SUNSET_KUBE_KEEP") == "1")
+        running.stop(keep_files=_keep())
 
 
 @pytest.fixture
@@ -90,3 +100,41 @@ def faults(plane: ControlPlane) -> Iterator[FaultProxy]:
 def audit(plane: ControlPlane) -> AuditTrail:
     """What the API server was asked since the test began."""
     return AuditTrail(plane.audit)
+
+
+@pytest.fixture(scope="session")
+def node(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """A node for the run's control plane, with the lab's nginx and app images, for the pods of `node_namespace`."""
+    running = Node.start(plane, tmp_path_factory.mktemp("node"))
+    try:
+        for archive in (images.nginx(), images.app()):
+            running.load_image(archive)
+        yield running
+    finally:
+        running.stop(keep_files=_keep())
+
+
+@pytest.fixture
+def node_namespace(node: Node, namespace: str) -> str:
+    """The test's namespace, its pods let in on the node."""
+    node.admit(namespace)
+    return namespace
+
+
+@pytest.fixture(scope="session")
+def route_kinds(plane: ControlPlane) -> None:
+    """The kinds of Traefik and of Gateway API, without anybody who serves them."""
+    routes.install(plane)
+
+
+@pytest.fixture(scope="session")
+def traefik(
+    plane: ControlPlane, node: Node, route_kinds: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Traefik]:
+    """Traefik for all namespaces of the run's control plane, with a node behind it."""
+    with Traefik.start(plane, tmp_path_factory.mktemp("traefik")) as running:
+        yield running
+
+
+def _keep() -> bool:
+    return os.environ.get("SUNSET_KUBE_KEEP") == "1"

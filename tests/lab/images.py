@@ -49,7 +49,7 @@ def pause(reference: str) -> Path:
 
 
 def app(reference: str = APP_IMAGE) -> Path:
-    """An application: 200 and `app NAME` on port 8080 for everything; NAME is from the environment, `?wait=2s` waits."""
+    """An application: says 200 and `app NAME` on port 8080. NAME is from the environment; `?wait=2s` makes it wait."""
     return archive(Image(reference, ("/bin/pod", "app"), "1000:1000", _pod_program()))
 
 

@@ -17,6 +17,8 @@ import yaml
 from lab.problems import LabError
 from lab.tools import WRAPPERS
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # definitions are long: seconds without the C library
+
 
 @functools.cache
 def directory(module: str, version: str) -> Path:
@@ -41,4 +43,4 @@ def documents(module: str, version: str, pattern: str) -> Iterator[dict[str, Any
     if not files:
         raise LabError(f"the Go module {module} {version} has no file {pattern}")
     for file in files:
-        yield from (one for one in yaml.safe_load_all(file.read_text(encoding="utf-8")) if one)
+        yield from (one for one in yaml.load_all(file.read_text(encoding="utf-8"), Loader=LOADER) if one)

@@ -24,12 +24,10 @@ from lab import images, node_config, node_place, processes, tools
 from lab.controlplane import ControlPlane, answers_ok
 from lab.furnish import PRIVATE
 from lab.node_config import CONTAINERD, KUBELET, PAUSE_IMAGE, SCHEDULER, TAINT, NodeLayout
-from lab.node_place import Place
 from lab.ports import free_port
 from lab.problems import LabError
 from lab.processes import Process
 from lab.room import Room
-from lab.waiting import until
 
 PROGRAMS = ("containerd", "ctr", "runc", "nsenter", "unshare", "ip")
 TOLERATIONS = "scheduler.alpha.kubernetes.io/defaultTolerations"
@@ -62,16 +60,16 @@ class Node:
         }
 
     @classmethod
-    def start(cls, plane: ControlPlane, directory: str | os.PathLike[str]) -> Node:
+    def start(cls, plane: ControlPlane, directory: str | os.PathLike[str], *, scheduler: bool = True) -> Node:
         """Start a node in a directory that is empty or not there yet, and wait until it is ready for pods.
 
-        It takes pods of the namespaces that are let in (`admit`), and no others.
+        It takes pods of the namespaces that are let in (`admit`), and no others. A plane needs one scheduler: a second
+        node comes without.
         """
         _refuse_without_means()
         tools.ensure([KUBELET, SCHEDULER])
         folder = _prepared(Path(directory).absolute())
         with contextlib.ExitStack() as leaving:
-            leaving.callback(shutil.rmtree, folder, ignore_errors=True)
             place = leaving.enter_context(node_place.taken(folder))
             layout = NodeLayout(folder, f"lab-node{place.number}", place, free_port(), free_port())
             node_config.write(layout, plane.ca_file)
@@ -79,8 +77,8 @@ class Node:
             leaving.callback(room.close)
             node = cls(plane, layout, room)
             leaving.callback(node._end_processes)
-            node._bring_up()
-            node._leaving = leaving.pop_all()
+            node._bring_up(scheduler)
+            node._leaving = leaving.pop_all()  # until here a failure ends all of it; the logs stay, they say why
             return node
 
     def __enter__(self) -> Node:
@@ -91,9 +89,11 @@ class Node:
     ) -> None:
         self.stop()
 
-    def stop(self) -> None:
+    def stop(self, *, keep_files: bool = False) -> None:
         """End everything the node runs, and remove what it left on the machine. Stopping twice is fine."""
         self._leaving.close()
+        if not keep_files:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
     # -- what tests do with a node -----------------------------------------------------------------------------------
 
@@ -125,7 +125,8 @@ class Node:
         if name not in self._commands:
             raise LabError(f"a node has no {name!r}; it has {', '.join(self._commands)}")
         log = self.layout.log(name)
-        self._running[name] = process = processes.start(self._commands[name], log)
+        environment = {**os.environ, **node_config.ENVIRONMENT}
+        self._running[name] = process = processes.start(self._commands[name], log, environment=environment)
         processes.wait_until_healthy(process, name, self._probes[name], log)
 
     @property
@@ -135,16 +136,18 @@ class Node:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _bring_up(self) -> None:
+    def _bring_up(self, scheduler: bool) -> None:
         self.begin(CONTAINERD)
         self.load_image(images.pause(PAUSE_IMAGE))
         self.begin(KUBELET)
-        self.begin(SCHEDULER)
-        until(self._is_ready, f"node {self.name} to be ready, see {self.layout.log(KUBELET)}", timeout=60)
+        if scheduler:
+            self.begin(SCHEDULER)
+        kubelet, log = self._running[KUBELET], self.layout.log(KUBELET)
+        processes.wait_until_healthy(kubelet, f"node {self.name}", self._is_ready, log)
 
     def _is_ready(self) -> bool:
-        _, node = self.plane.api.get(f"/api/v1/nodes/{self.name}")
-        conditions: list[dict[str, Any]] = node.get("status", {}).get("conditions") or []
+        status, node = self.plane.api.get(f"/api/v1/nodes/{self.name}")
+        conditions: list[dict[str, Any]] = node["status"].get("conditions") or [] if status == 200 else []
         return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
     def _end_processes(self) -> None:
@@ -170,7 +173,9 @@ def _refuse_without_means() -> None:
 
 def _prepared(directory: Path) -> Path:
     if any(directory.is_relative_to(place) for place in PRIVATE):
-        raise LabError(f"{directory} cannot hold a node, which sees another {' and '.join(PRIVATE)}. Choose one in /tmp")
+        raise LabError(
+            f"{directory} cannot hold a node, which sees another {' and '.join(PRIVATE)}. Choose one in /tmp"
+        )
     if directory.exists() and any(directory.iterdir()):
         raise LabError(f"{directory} is not empty. Choose another directory, or remove it if it is an old node")
     directory.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,8 @@ CONTAINERD, KUBELET, SCHEDULER = "containerd", "kubelet", "kube-scheduler"
 SOCKET = "/run/containerd/containerd.sock"  # inside the room, where /run is the node's own
 PLUGIN_FOLDERS = ("/usr/lib/cni", "/opt/cni/bin")  # Debian's, everybody else's
 PAUSE_IMAGE = "lab.invalid/pause:1"
+# A closed port for a proxy: pulling an image that was not loaded fails at once, and nobody is asked.
+ENVIRONMENT = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:1")
 # Pods of tests that know nothing of a node stay Pending as ever; namespaces are let in one by one.
 TAINT = {"key": "sunset.dev/lab-node", "value": "true", "effect": "NoSchedule"}
 
@@ -114,21 +116,11 @@ state = "/run/containerd"
 [plugins."io.containerd.grpc.v1.cri".cni]
   bin_dir = "{plugin_folder()}"
   conf_dir = "{at.network_config.parent}"
-[plugins."io.containerd.grpc.v1.cri".registry]
-  config_path = "{_no_registries(at)}"
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
   runtime_type = "io.containerd.runc.v2"
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
   SystemdCgroup = false
 """
-
-
-def _no_registries(at: NodeLayout) -> Path:
-    """Every registry is a closed port of loopback: an image that was not loaded fails at once and asks nobody."""
-    folder = at.directory / "registries"
-    (folder / "_default").mkdir(parents=True)
-    (folder / "_default" / "hosts.toml").write_text('server = "http://127.0.0.1:1"\n')
-    return folder
 
 
 def _kubelet(at: NodeLayout, client_ca: Path) -> dict[str, Any]:

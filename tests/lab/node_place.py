@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import os
 import shutil
 import subprocess
@@ -90,7 +91,7 @@ def sweep(place: Place) -> None:
         pass
     for branch in _cgroups(place):
         if branch.exists():
-            until(lambda branch=branch: _pruned(branch), f"{branch} to be empty", every=0.02)
+            until(functools.partial(_pruned, branch), f"{branch} to be empty", every=0.02)
 
 
 def _prepare(place: Place) -> None:
