@@ -36,3 +36,13 @@ def condition_of(item: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None
     conditions = value_at(item, "status.conditions")
     entries = conditions if isinstance(conditions, list) else []
     return next((one for one in entries if isinstance(one, Mapping) and one.get("type") == kind), None)
+
+
+def covers(known: Any, wanted: Any) -> bool:
+    """Is everything wanted already there? Keys that only the server's defaults have brought do not count."""
+    if isinstance(wanted, Mapping):
+        return isinstance(known, Mapping) and all(covers(known.get(key), value) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        same_length = isinstance(known, list) and len(known) == len(wanted)
+        return same_length and all(covers(one, other) for one, other in zip(known, wanted, strict=True))
+    return bool(known == wanted)

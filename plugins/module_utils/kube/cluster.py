@@ -176,6 +176,10 @@ class Cluster:
                 next_step="ask for these rights, or run as a user who has them; nothing was changed",
             )
 
+    def who_am_i(self) -> str:
+        """The user the API server takes us for; empty where it does not say."""
+        return access.who_am_i(self._transport)
+
     # -- all the rest --------------------------------------------------------------------------------------------------
 
     def for_each(self, items: Iterable[Item], work: Callable[[Item], None]) -> None:

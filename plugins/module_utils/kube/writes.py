@@ -54,6 +54,11 @@ class Written:
         """Did this write change the cluster? An object that was gone before we came shows no record."""
         return self.effect is Effect.DONE or (self.gone and self.record is not None)
 
+    @property
+    def raced(self) -> bool:
+        """Refused only because the object has changed since it was read: look again and try anew."""
+        return self.problem is not None and _lost_a_race(self.problem.status, self.problem)
+
 
 def delete(
     transport: Transport,
@@ -62,13 +67,18 @@ def delete(
     *,
     propagation: str = "Background",
     grace_seconds: int | None = None,
+    unchanged: bool = False,
     dry_run: bool = False,
 ) -> Written:
-    """DELETE with the uid as precondition. Never send it for an object that is already terminating."""
+    """DELETE with the uid as precondition. Never send it for an object that is already terminating.
+
+    `unchanged`: only if nobody has written to it since it was read.
+    """
+    version = {"resourceVersion": record.resource_version} if unchanged else {}
     options: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "DeleteOptions",
-        "preconditions": {"uid": record.uid},
+        "preconditions": {"uid": record.uid, **version},
         "propagationPolicy": propagation,
     }
     if grace_seconds is not None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..clock import Clock, Deadline
 from ..events import Did, Tell
 from ..objects import ObjectRef, Record, Resource, ref_to
+from ..paths import covers
 from ..problems import CannotLook, Refused
 from ..well_known import CONFIG_MAPS
 
@@ -291,18 +292,9 @@ def _taken(resource: Resource, name: str) -> Refused:
 
 def _is_same(known: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
     """Is everything we would write already there? The server adds defaults, which do not count."""
-    return _covers(known.get("spec"), item["spec"]) and _covers(
+    return covers(known.get("spec"), item["spec"]) and covers(
         (known.get("metadata") or {}).get("annotations"), item["metadata"]["annotations"]
     )
-
-
-def _covers(known: Any, wanted: Any) -> bool:
-    if isinstance(wanted, Mapping):
-        return isinstance(known, Mapping) and all(_covers(known.get(key), value) for key, value in wanted.items())
-    if isinstance(wanted, list):
-        same_length = isinstance(known, list) and len(known) == len(wanted)
-        return same_length and all(_covers(one, other) for one, other in zip(known, wanted, strict=True))
-    return bool(known == wanted)
 
 
 def _raise_unless_done(written: Written) -> None:

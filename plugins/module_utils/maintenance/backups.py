@@ -1,0 +1,148 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a route was like before: one ConfigMap a route, owned by it, that only ever grows.
+
+Room: maintenance (pure). Each change has a key of its own, so that what was recorded first is never written again: a
+route that shows a page can never become its own backup.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..objects import ObjectRef, Record, parse_time, record_of
+from .changes import Change, Operation, change_from
+from .markers import BACKUP, BACKUP_PREFIX, OUR_LABEL, REASON, ROLE, UNTIL
+
+_TARGET, _BEGAN, _PAUSED = "target", "began", "paused-"
+
+
+@dataclass(frozen=True)
+class Paused:
+    """Somebody who would undo the swap and was asked to wait: an annotation on his object."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    annotation: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Began:
+    """When and by whom, for people who wonder."""
+
+    at: str = ""
+    by: str = ""
+
+
+@dataclass
+class Backup:
+    record: Record
+    target: ObjectRef
+    changes: list[Change] = field(default_factory=list)
+    paused: list[Paused] = field(default_factory=list)
+    began: Began = field(default_factory=Began)
+    until: float | None = None
+    reason: str = ""
+    keys: frozenset[str] = frozenset()
+    made_at: float = 0.0
+
+
+def backup_name(uid: str) -> str:
+    """By uid: names may be longer than a label may be, and an Ingress may have an IngressRoute as namesake."""
+    return f"{BACKUP_PREFIX}{uid}"
+
+
+def new_backup(
+    target: ObjectRef,
+    changes: Sequence[Change],
+    paused: Sequence[Paused],
+    began: Began,
+    until: float | None,
+    reason: str,
+) -> dict[str, Any]:
+    """A ConfigMap that goes with its route."""
+    owner = {"apiVersion": target.api_version, "kind": target.kind, "name": target.name, "uid": target.uid}
+    return {
+        "metadata": {
+            "name": backup_name(target.uid),
+            "namespace": target.namespace,
+            "labels": {ROLE: BACKUP, OUR_LABEL[0]: OUR_LABEL[1]},
+            "annotations": _remarks(until, reason),
+            "ownerReferences": [owner],
+        },
+        "data": {
+            _TARGET: json.dumps(target.as_dict(), sort_keys=True),
+            _BEGAN: json.dumps({"at": began.at, "by": began.by}, sort_keys=True),
+            **dict(_numbered(changes, paused, frozenset())),
+        },
+    }
+
+
+def grown(
+    backup: Backup, changes: Sequence[Change], paused: Sequence[Paused], until: float | None, reason: str
+) -> list[Operation]:
+    """The patch that adds to a backup. Existing entries are not touched; only the remarks may change."""
+    operations: list[Operation] = [
+        {"op": "add", "path": f"/data/{key}", "value": value} for key, value in _numbered(changes, paused, backup.keys)
+    ]
+    wanted, known = _remarks(until, reason), _remarks(backup.until, backup.reason)
+    if wanted != known:
+        others = {key: value for key, value in backup.record.annotations.items() if key not in (UNTIL, REASON)}
+        operations.append({"op": "add", "path": "/metadata/annotations", "value": {**others, **wanted}})
+    if operations:
+        version = backup.record.resource_version
+        operations.insert(0, {"op": "test", "path": "/metadata/resourceVersion", "value": version})
+    return operations
+
+
+def _numbered(
+    changes: Sequence[Change], paused: Sequence[Paused], taken: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    first = len([key for key in taken if key.isdigit()])
+    for number, change in enumerate(changes, first):
+        yield f"{number:04}", json.dumps(change.as_dict(), sort_keys=True)
+    first = len([key for key in taken if key.startswith(_PAUSED)])
+    for number, one in enumerate(paused, first):
+        yield f"{_PAUSED}{number}", json.dumps(vars(one), sort_keys=True)
+
+
+def _remarks(until: float | None, reason: str) -> dict[str, str]:
+    said = {UNTIL: moment(until) if until is not None else "", REASON: reason}
+    return {key: value for key, value in said.items() if value}
+
+
+def read_backup(item: Mapping[str, Any]) -> Backup:
+    record = record_of(item["metadata"])
+    data: Mapping[str, str] = item.get("data") or {}
+    target = json.loads(data.get(_TARGET) or "{}")
+    until = record.annotations.get(UNTIL)
+    numbers = sorted(key for key in data if key.isdigit())
+    return Backup(
+        record,
+        ObjectRef(*(target.get(key, "") for key in ("api_version", "kind", "namespace", "name", "uid"))),
+        [change_from(json.loads(data[key])) for key in numbers],
+        [Paused(**json.loads(data[key])) for key in sorted(data) if key.startswith(_PAUSED)],
+        Began(**json.loads(data.get(_BEGAN) or "{}")),
+        parse_time(until) if until else None,
+        record.annotations.get(REASON, ""),
+        frozenset(data),
+        made_at(item),
+    )
+
+
+def made_at(item: Mapping[str, Any]) -> float:
+    text = item["metadata"].get("creationTimestamp")
+    return parse_time(text) if text else 0.0
+
+
+def moment(seconds: float) -> str:
+    return datetime.datetime.fromtimestamp(seconds, tz=datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,261 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Take pages away again: each route back to what its backup says, three-way, then backups, then pages.
+
+Room: maintenance. A backup is deleted only after its route was seen to show no page. One route that cannot go back does
+not hold up the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..events import Noted, Planned
+from ..limits import check_limits
+from ..problems import Interrupted, Problem, Refused
+from ..well_known import CONFIG_MAPS
+from .changes import Change, Operation, Role
+from .hosting import release
+from .locations import ServiceRef, locations_of
+from .options import MaintenanceOptions
+from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
+from .patching import Vanished, patch_route
+from .pointers import ABSENT
+from .readiness import wait_for_application
+from .recording import forget
+from .restore import Restore, restore
+from .route_kinds import RouteKind
+from .scene import HostedPage, Route, Scene, look, look_again
+from .seed import SEED_MARKS, adopt_seed_backups, forget_seed, seed_backup_of
+from .selection import choose, kinds_of, missing, namespaces_of
+
+
+@dataclass
+class Return:
+    """One route, and what taking its page away comes to."""
+
+    route: Route
+    restore: Restore
+    outcome: TargetOutcome
+
+
+def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
+    meant = kinds_of(options.targets, options.kinds, run.cluster)
+    scene = look(options.kinds, namespaces_of(options.targets), run.cluster, widely=False)
+    adopt_seed_backups(scene, run)
+    absent = missing(options.targets, meant, scene)
+    if absent:
+        outcome.warn(f"not there any more: {', '.join(absent[:10])}", run.tell)
+    chosen = [one.route for one in choose(options.targets, meant, scene, before=True)]
+    bring_back([route for route in chosen if _has_anything(route, scene)], scene, options, outcome, run)
+
+
+def _has_anything(route: Route, scene: Scene) -> bool:
+    """Shows a page, has a backup, carries a mark, or holds on to a page it never showed."""
+    held = any(route.uid in page.owners for page in scene.pages.values())
+    return route.is_in_maintenance or held or any(mark in route.annotations for mark in SEED_MARKS)
+
+
+def bring_back(
+    routes: Sequence[Route], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
+) -> None:
+    """These routes lead to their applications again, and what was made for them goes."""
+    returns = [_return(route) for route in routes]
+    outcome.targets += [one.outcome for one in returns]
+    outcome.plan_hash = _plan_hash(returns)
+    run.tell(Planned(f"take the page away from {len(returns)} routes", outcome.plan_hash))
+    check_limits(len(returns), outcome.plan_hash, options.max_objects, options.plan_hash)
+    if not returns:
+        return
+    _require_rights(returns, run)
+    if options.check_mode:
+        _try(returns, run)
+        outcome.changed = True
+        return
+    if options.reopen_endpoints:
+        wait_for_application(_services(returns), run)
+    failed = _restore_all(returns, outcome, run)
+    _forget_all(returns, outcome, run)
+    _release_pages(returns, scene, options, outcome, run)
+    _tell_conflicts(returns, outcome, run)
+    if failed:
+        raise failed[0]
+
+
+def _return(route: Route) -> Return:
+    backup = route.backup
+    result = _restored(route)
+    outcome = TargetOutcome(
+        route.ref,
+        "pending" if result.needed else "disabled",
+        page=", ".join(sorted(route.pages)),
+        locations=[location.as_dict() for location in result.restored],
+        conflicts=[*result.conflicts, *result.stuck],
+        since=backup.began.at if backup else "",
+        by=backup.began.by if backup else "",
+        until=backup.until if backup else None,
+        reason=backup.reason if backup else "",
+        item=route.item,
+        operations=result.operations,
+    )
+    return Return(route, result, outcome)
+
+
+def _restored(route: Route) -> Restore:
+    marks = {mark: ABSENT for mark in SEED_MARKS if mark in route.annotations}
+    return restore(route.item, route.kind, route.backup.changes if route.backup else [], marks)
+
+
+def _plan_hash(returns: Sequence[Return]) -> str:
+    content = [
+        [one.route.uid, [step for step in one.restore.operations if step["op"] != "test"]]
+        for one in sorted(returns, key=lambda one: one.route.uid)
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _require_rights(returns: Sequence[Return], run: Run) -> None:
+    namespaces = sorted({one.route.namespace for one in returns})
+    needed = [("patch", one.route.resource) for one in returns]
+    needed += [(verb, CONFIG_MAPS) for verb in ("patch", "delete")]
+    run.cluster.for_each(list(dict.fromkeys(needed)), lambda one: run.cluster.require(one[0], one[1], namespaces))
+
+
+def _try(returns: Sequence[Return], run: Run) -> None:
+    def one(back: Return) -> None:
+        if back.restore.needed:
+            patch_route(back.route, lambda route: _restored(route).operations, run, "take page from", dry_run=True)
+
+    run.cluster.for_each(returns, one)
+
+
+def _services(returns: Sequence[Return]) -> list[ServiceRef]:
+    """Where the routes will lead to."""
+    found = []
+    for back in returns:
+        places = {location.identity for location in back.restore.restored}
+        changes = back.route.backup.changes if back.route.backup else []
+        for change in changes:
+            if change.role is Role.BACKEND and change.identity in places:
+                found += services_in(change, back.route.kind, back.route.namespace)
+    return found
+
+
+def services_in(change: Change, kind: RouteKind, namespace: str) -> list[ServiceRef]:
+    """The Services that a recorded backend names: read by the same table, from a route made for the purpose."""
+    item = {"metadata": {"namespace": namespace}, **_only(change.pointer.split("/")[1:], change.before)}
+    return [service for location in locations_of(item, kind) for service in location.services]
+
+
+def _only(keys: list[str], value: object) -> dict[str, object]:
+    """An object with nothing but this value at its place."""
+    built: object = value
+    for key in reversed(keys):
+        built = [*({} for _before in range(int(key))), built] if key.isdigit() else {key: built}
+    return built if isinstance(built, dict) else {}
+
+
+def _restore_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run) -> list[Problem]:
+    failed: list[Problem] = []
+
+    def one(back: Return) -> None:
+        run.stop.raise_if_set()
+        try:
+            changed = _take_away(back, run)
+        except Interrupted:
+            raise
+        except Vanished:
+            back.outcome.state, back.outcome.why = "disabled", "it was deleted meanwhile"
+            return
+        except Problem as problem:
+            back.outcome.state, back.outcome.why = "failed", str(problem)
+            failed.append(problem)
+            return
+        back.outcome.changed = changed
+        outcome.changed = outcome.changed or changed
+        back.outcome.state = "enabled" if back.restore.stuck else "disabled"
+
+    run.cluster.for_each(returns, one)
+    return failed
+
+
+def take_page_away(route: Route, run: Run) -> None:
+    """One route at once: for what must not stay half done."""
+    back = _return(route)
+    _take_away(back, run)
+    if back.route.backup is not None and not back.restore.stuck:
+        forget(back.route.backup, run)
+
+
+def _take_away(back: Return, run: Run) -> bool:
+    def compute(route: Route) -> list[Operation]:
+        back.restore = _restored(route)
+        back.outcome.conflicts = [*back.restore.conflicts, *back.restore.stuck]
+        return back.restore.operations
+
+    back.route, changed = patch_route(back.route, compute, run, "take page from")
+    return changed
+
+
+def _forget_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run) -> None:
+    """Backups go when their routes were seen without a page."""
+    done = [back for back in returns if back.outcome.state == "disabled"]
+    fresh = look_again([back.route for back in done], run.cluster)
+
+    def one(back: Return) -> None:
+        now = fresh.get(back.route.uid)
+        if now is not None and now.pages:
+            back.outcome.state, back.outcome.why = "failed", "it shows a page again; the backup is kept"
+            return
+        if back.route.backup is None:
+            return
+        outcome.changed = True
+        if seed_backup_of(back.route):
+            forget_seed(back.route, run)
+        else:
+            forget(back.route.backup, run)
+
+    run.cluster.for_each(done, one)
+    again = [str(back.route.ref) for back in done if back.outcome.state == "failed"]
+    if again:
+        raise Refused(
+            "somebody puts the page back",
+            which=", ".join(again[:5]),
+            next_step="find out who, and run the task again; the backups are kept",
+        )
+
+
+def _release_pages(
+    returns: Sequence[Return], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
+) -> None:
+    free = {back.route.uid for back in returns if back.outcome.state == "disabled"}
+    leaving: dict[tuple[str, str], tuple[HostedPage, list[str]]] = {}
+    for place, page in scene.pages.items():
+        uids = [uid for uid in page.owners if uid in free]
+        if uids:
+            leaving[place] = (page, uids)
+    if leaving and any(back.outcome.changed for back in returns) and options.linger > 0:
+        run.tell(Noted(f"the page stays for {options.linger:.0f} s, until controllers have noticed"))
+        run.clock.sleep(options.linger)
+    for place, (page, uids) in leaving.items():
+        state = release(place, uids, run)
+        outcome.page_sets.append(PageSetOutcome(*place, page.digest, state))
+        outcome.changed = True
+
+
+def _tell_conflicts(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run) -> None:
+    for back in returns:
+        for text in back.restore.conflicts:
+            outcome.warn(f"{back.route.ref}: {text}", run.tell)
+    stuck = [f"{back.route.ref}: {text}" for back in returns for text in back.restore.stuck]
+    if stuck:
+        raise Refused(
+            "some places still show a page",
+            why="; ".join(stuck[:5]),
+            next_step="give them a backend by hand (kubectl edit), then run the task again: it removes the rest",
+        )

@@ -1,0 +1,351 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Put pages in front of routes: everything is tried first, then pages, backups and routes, in this order.
+
+Room: maintenance. A route is only changed when its page answers and its backup is kept. If one of them fails, those
+that were changed before it are put back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..events import Noted, Planned
+from ..limits import check_limits
+from ..objects import Resource
+from ..problems import Interrupted, Problem, Refused
+from ..well_known import CONFIG_MAPS
+from .backups import Began, Paused, moment
+from .changes import Operation
+from .disable import take_page_away
+from .hosting import PART_KINDS, host, release, try_out
+from .middlewares import hiding_middlewares
+from .options import MaintenanceOptions
+from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
+from .pages.bundle import Bundle
+from .patching import Vanished, patch_route
+from .readiness import wait_for_pages
+from .recording import record
+from .scene import Route, Scene, look, look_again
+from .selection import Chosen, choose, is_a_solver, kinds_of, missing, namespaces_of, refuse_all, why_no_page
+from .sources import PageSources
+from .swap import Hides, Selection, Swap, swap
+
+
+@dataclass
+class Plan:
+    """One route, the page it shall show, and what that changes."""
+
+    route: Route
+    selection: Selection
+    bundle: Bundle
+    swap: Swap
+    outcome: TargetOutcome
+    paused: list[Paused] = field(default_factory=list)
+    before: frozenset[str] = frozenset()  # pages it showed when we came
+
+
+def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
+    meant = kinds_of(options.targets, options.kinds, run.cluster)
+    scene = look(options.kinds, namespaces_of(options.targets), run.cluster, widely=options.coverage)
+    outcome.unseen = scene.unseen
+    chosen = _choose(options, meant, scene, outcome, run)
+    options = _with_end(options, run)
+    sources = PageSources(options, run.cluster)
+    hides = hiding_middlewares([one.route for one in chosen], run.cluster)
+    plans = [_plan(one, options, sources, hides) for one in chosen]
+    _refuse_lost(plans)
+    outcome.targets += [plan.outcome for plan in plans]
+    outcome.plan_hash = plan_hash(plans)
+    run.tell(Planned(_summary(plans), outcome.plan_hash))
+    check_limits(len(plans), outcome.plan_hash, options.max_objects, options.plan_hash)
+    _require_rights(plans, run)
+    _try_everything(plans, options, run)
+    if options.check_mode:
+        outcome.changed = any(plan.swap.needed for plan in plans)
+        outcome.page_sets = [_page_set(plan, "kept" if _is_hosted(plan, scene) else "made") for plan in _first(plans)]
+        return
+    _host(plans, options, outcome, run)
+    plans = _as_they_are_now(plans, run)
+    _swap_all(plans, options, hides, outcome, run)
+    _read_back(plans, outcome, run)
+    _release_old_pages(plans, scene, options, outcome, run)
+
+
+def _choose(
+    options: MaintenanceOptions,
+    meant: dict[str, frozenset[tuple[str, str]]],
+    scene: Scene,
+    outcome: MaintenanceOutcome,
+    run: Run,
+) -> list[Chosen]:
+    absent = missing(options.targets, meant, scene)
+    if absent:
+        raise Refused(
+            "no such route", which=", ".join(absent[:10]), next_step="check names and namespaces; nothing was changed"
+        )
+    chosen = choose(options.targets, meant, scene)
+    solvers = [one for one in chosen if is_a_solver(one.route)]
+    for one in solvers:
+        outcome.targets.append(TargetOutcome(one.route.ref, "exempt", why="cert-manager proves the host by it"))
+    chosen = [one for one in chosen if one not in solvers]
+    refuse_all([(one.route, why) for one in chosen if (why := why_no_page(one.route))])
+    if not chosen:
+        raise Refused(
+            "no route fits the targets",
+            why=f"{len(scene.routes)} routes were looked at",
+            next_step="check namespace, hosts and labels; nothing was changed",
+        )
+    return chosen
+
+
+def _with_end(options: MaintenanceOptions, run: Run) -> MaintenanceOptions:
+    ends_at = options.ends_at
+    if options.lasts is not None:
+        ends_at = float(int(run.cluster.server_time() + options.lasts))
+    if ends_at is not None and ends_at <= run.cluster.server_time():
+        raise Refused("the window is over", why=f"it ended at {moment(ends_at)}", next_step="give a later window.end")
+    return dataclasses.replace(options, ends_at=ends_at, answering=dataclasses.replace(options.answering, ends_at=ends_at))
+
+
+def _plan(chosen: Chosen, options: MaintenanceOptions, sources: PageSources, hides: Hides) -> Plan:
+    route = chosen.route
+    bundle = sources.bundle_for(route.namespace)
+    selection = Selection(tuple(chosen.wishes), options.exempt)
+    done = _swap(route, selection, bundle, hides)
+    backup = route.backup
+    outcome = TargetOutcome(
+        route.ref,
+        "pending" if done.needed else "enabled",
+        page=bundle.name,
+        locations=[location.as_dict() for location in done.swapped],
+        until=options.ends_at,
+        reason=options.reason,
+        since=backup.began.at if backup else "",
+        item=route.item,
+        operations=done.operations,
+    )
+    return Plan(route, selection, bundle, done, outcome, before=frozenset(route.pages))
+
+
+def _swap(route: Route, selection: Selection, bundle: Bundle, hides: Hides) -> Swap:
+    known = route.backup.changes if route.backup else []
+    return swap(route.item, route.kind, selection, bundle.name, known, hides)
+
+
+def _refuse_lost(plans: Sequence[Plan]) -> None:
+    """Nobody knows what stood there: a backup made now would hold the page itself."""
+    lost = [(plan.route, location) for plan in plans for location in plan.swap.lost]
+    refuse_all(
+        [(route, f"{location.where} shows {location.page} already, and no backup says what was there") for route, location in lost],
+        "a page is there without a backup",
+    )
+
+
+def plan_hash(plans: Sequence[Plan]) -> str:
+    content = [
+        [plan.route.uid, [step for step in plan.swap.operations if step["op"] != "test"]]
+        for plan in sorted(plans, key=lambda one: one.route.uid)
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _summary(plans: Sequence[Plan]) -> str:
+    places = sum(len(plan.swap.swapped) for plan in plans)
+    pages = len(_first(plans))
+    return f"{len(plans)} routes with {places} places behind {pages} page{'s' if pages != 1 else ''}"
+
+
+def _require_rights(plans: Sequence[Plan], run: Run) -> None:
+    namespaces = sorted({plan.route.namespace for plan in plans})
+    kinds: dict[Resource, None] = {plan.route.resource: None for plan in plans}
+    needed = [("patch", resource) for resource in kinds]
+    needed += [(verb, CONFIG_MAPS) for verb in ("create", "patch", "delete")]
+    for group, kind in PART_KINDS[:4]:
+        resource = run.cluster.find_kind(group, kind).resource
+        if resource is not None and kind != "Pod":
+            needed += [(verb, resource) for verb in ("create", "patch", "delete")]
+    run.cluster.for_each(needed, lambda one: run.cluster.require(one[0], one[1], namespaces))
+
+
+def _try_everything(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:
+    """The server tries every write without keeping it. All it says no to, in one list."""
+    refused: list[str] = []
+    lock = threading.Lock()
+
+    def try_page(plan: Plan) -> None:
+        said = try_out(plan.bundle, plan.route.namespace, options.workload, [plan.route], run)
+        with lock:
+            refused.extend(said)
+
+    def try_route(plan: Plan) -> None:
+        written = run.cluster.json_patch(plan.route.resource, plan.route.record, plan.swap.operations, dry_run=True)
+        if written.problem and not written.raced:
+            with lock:
+                refused.append(str(written.problem))
+
+    run.cluster.for_each(_first(plans), try_page)
+    run.cluster.for_each([plan for plan in plans if plan.swap.needed], try_route)
+    if refused:
+        raise Refused(
+            "the API server would not do it",
+            why=" | ".join(sorted(set(refused))[:10]),
+            next_step="mend what it says no to, and run the task again; nothing was changed",
+        )
+
+
+def _first(plans: Sequence[Plan]) -> list[Plan]:
+    """One plan for each page and namespace."""
+    return list({(plan.route.namespace, plan.bundle.name): plan for plan in reversed(plans)}.values())[::-1]
+
+
+def _is_hosted(plan: Plan, scene: Scene) -> bool:
+    return (plan.route.namespace, plan.bundle.name) in scene.pages
+
+
+def _page_set(plan: Plan, state: str) -> PageSetOutcome:
+    return PageSetOutcome(plan.route.namespace, plan.bundle.name, plan.bundle.digest, state)
+
+
+def _host(plans: Sequence[Plan], options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
+    shared: dict[tuple[str, str], list[Plan]] = {}
+    for plan in plans:
+        shared.setdefault((plan.route.namespace, plan.bundle.name), []).append(plan)
+
+    def make(users: list[Plan]) -> None:
+        first = users[0]
+        routes = [plan.route for plan in users]
+        changed = host(first.bundle, first.route.namespace, options.workload, routes, run)
+        outcome.page_sets.append(_page_set(first, "made" if changed else "kept"))
+        outcome.changed = outcome.changed or changed
+
+    run.cluster.for_each(list(shared.values()), make)
+    run.tell(Noted(f"{len(shared)} pages are hosted; waiting until they answer"))
+    wait_for_pages(list(shared), options.workload, run)
+
+
+def _as_they_are_now(plans: Sequence[Plan], run: Run) -> list[Plan]:
+    """Waiting for pages takes a while: what was edited meanwhile counts."""
+    fresh = look_again([plan.route for plan in plans], run.cluster)
+    for plan in plans:
+        if plan.route.uid not in fresh:
+            plan.outcome.state, plan.outcome.why = "failed", "it was deleted meanwhile"
+    return [dataclasses.replace(plan, route=fresh[plan.route.uid]) for plan in plans if plan.route.uid in fresh]
+
+
+def _swap_all(
+    plans: Sequence[Plan], options: MaintenanceOptions, hides: Hides, outcome: MaintenanceOutcome, run: Run
+) -> None:
+    began = Began(moment(run.cluster.server_time()), run.cluster.who_am_i())
+    done: list[Plan] = []
+
+    def one(plan: Plan) -> None:
+        run.stop.raise_if_set()
+        try:
+            changed = _swap_one(plan, options, hides, began, run)
+        except Vanished as problem:
+            plan.outcome.state, plan.outcome.why = "failed", problem.why
+            return
+        plan.outcome.state, plan.outcome.changed = "enabled", changed
+        if changed:
+            outcome.changed = True
+            done.append(plan)
+
+    try:
+        run.cluster.for_each(plans, one)
+    except Interrupted:
+        raise  # the same task, run again, goes on from here
+    except Problem:
+        _put_back(done, run)
+        raise
+
+
+def _swap_one(plan: Plan, options: MaintenanceOptions, hides: Hides, began: Began, run: Run) -> bool:
+    def compute(route: Route) -> list[Operation]:
+        done = _swap(route, plan.selection, plan.bundle, hides)
+        _refuse_lost([dataclasses.replace(plan, route=route, swap=done)])
+        plan.swap = done
+        if done.needed or (route.backup and _says_something_else(route, options)):
+            record(route, done.changes, plan.paused, began, options.ends_at, options.reason, run)
+        return done.operations
+
+    plan.route, changed = patch_route(plan.route, compute, run, "show page on")
+    return changed
+
+
+def _says_something_else(route: Route, options: MaintenanceOptions) -> bool:
+    backup = route.backup
+    return backup is not None and (backup.until, backup.reason) != (options.ends_at, options.reason)
+
+
+def _put_back(done: Sequence[Plan], run: Run) -> None:
+    """All or nothing: an application half behind a page is worse than either."""
+    fresh = [plan for plan in done if not plan.before]
+    if not fresh:
+        return
+    run.tell(Noted(f"a route refused: {len(fresh)} that were changed are put back"))
+    with run.cluster.cleaning_up():
+        for plan in fresh:
+            take_page_away(plan.route, run)
+            release((plan.route.namespace, plan.bundle.name), [plan.route.uid], run)
+            plan.outcome.state, plan.outcome.changed = "disabled", False
+
+
+def _read_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> None:
+    """Whether the routes show the page, seen with our own eyes: a healer may be faster than we are."""
+    fresh = look_again([plan.route for plan in plans], run.cluster)
+    undone = []
+    for plan in plans:
+        now = fresh.get(plan.route.uid)
+        if now is None or plan.outcome.state != "enabled":
+            continue
+        still = [place for place in _swap(now, plan.selection, plan.bundle, lambda _a, _b: False).swapped if place.page is None]
+        if still:
+            plan.outcome.state = "failed"
+            undone.append(f"{plan.route.ref} (by {last_writer(now.item)})")
+    if undone:
+        raise Refused(
+            "somebody puts the routes back",
+            which=f"({len(undone)} of {len(plans)})",
+            why=", ".join(undone[:5]),
+            next_step="pause who does it (gitops: pause), and run the task again; state: disabled takes all of it away",
+        )
+
+
+def last_writer(item: Mapping[str, Any]) -> str:
+    """Who has changed it last, by what the server remembers."""
+    fields = [one for one in item["metadata"].get("managedFields") or () if not one.get("subresource")]
+    latest = max(fields, key=lambda one: str(one.get("time") or ""), default={})
+    return str(latest.get("manager") or "nobody known")
+
+
+def _release_old_pages(
+    plans: Sequence[Plan], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
+) -> None:
+    """Pages these routes have shown, or were to show, before this one."""
+    leaving: dict[tuple[str, str], list[str]] = {}
+    for plan in plans:
+        for place, page in scene.pages.items():
+            if place != (plan.route.namespace, plan.bundle.name) and plan.route.uid in page.owners:
+                leaving.setdefault(place, []).append(plan.route.uid)
+    if leaving and any(plan.before for plan in plans):
+        linger(options.linger, run)
+    for place, uids in leaving.items():
+        state = release(place, uids, run)
+        outcome.page_sets.append(PageSetOutcome(*place, scene.pages[place].digest, state))
+        outcome.changed = True
+
+
+def linger(seconds: float, run: Run) -> None:
+    """Controllers need a moment to notice; requests that are under way must still find the page."""
+    if seconds > 0:
+        run.tell(Noted(f"the old page stays for {seconds:.0f} s, until controllers have noticed"))
+        run.clock.sleep(seconds)

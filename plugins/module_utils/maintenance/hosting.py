@@ -1,0 +1,254 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Pages on the cluster: made once for each namespace and content, kept for the routes that show them, then removed.
+
+Room: maintenance. Who shows a page stands in the owner references of its ConfigMap, and everything else of the page is
+owned by that ConfigMap: so Kubernetes itself removes a page when the last of its routes is deleted. Deleting the
+ConfigMap, with its resourceVersion, is the one moment at which a page ends: whoever claims it before wins, and whoever
+comes later makes it anew, under another uid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..events import Did
+from ..objects import ObjectRef, Record, Resource, record_of, ref_to
+from ..paths import covers
+from ..problems import Refused
+from ..well_known import CONFIG_MAPS
+from .changes import Operation
+from .markers import DIGEST, OUR_LABEL, PAGE, ROLE
+from .outcome import Run
+from .pages.bundle import Bundle
+from .pages.page_set import Workload, config_map, parts, pod_to_try
+from .scene import Route
+
+if TYPE_CHECKING:
+    from ..kube.writes import Written
+
+_RACES = 30
+_LOOK_AGAIN = 0.2
+
+
+def owner_of(route: Route) -> dict[str, Any]:
+    ref = route.ref
+    return {"apiVersion": ref.api_version, "kind": ref.kind, "name": ref.name, "uid": ref.uid}
+
+
+# Everything a page may consist of besides its ConfigMap; how it was made may have been changed since.
+PART_KINDS = (
+    ("apps", "Deployment"),
+    ("", "Pod"),
+    ("", "Service"),
+    ("policy", "PodDisruptionBudget"),
+    ("autoscaling", "HorizontalPodAutoscaler"),
+    ("batch", "CronJob"),
+)
+
+
+def host(bundle: Bundle, namespace: str, workload: Workload, routes: Sequence[Route], run: Run) -> bool:
+    """Make the page, or claim the one that is there, for these routes. Whether anything had to be written."""
+    record, changed = _claim(bundle, namespace, routes, run)
+    for part in parts(bundle, namespace, workload, record.uid):
+        changed = _make(part, namespace, record.uid, run) or changed
+    return changed
+
+
+def try_out(bundle: Bundle, namespace: str, workload: Workload, routes: Sequence[Route], run: Run) -> list[str]:
+    """Let the server try to create everything, and a Pod as the Deployment would make it. What it says no to."""
+    items = [config_map(bundle, namespace, [owner_of(route) for route in routes[:1]])]
+    items += parts(bundle, namespace, workload, "00000000-0000-0000-0000-000000000000")
+    items.append(pod_to_try(bundle, namespace, workload))  # quotas and pod security only look at Pods
+    refused = []
+    for item in items:
+        resource = _resource(item, run.cluster)
+        written = run.cluster.create(resource, namespace, item, dry_run=True)
+        if written.problem:
+            refused.append(str(written.problem))
+    return refused
+
+
+def _claim(bundle: Bundle, namespace: str, routes: Sequence[Route], run: Run) -> tuple[Record, bool]:
+    owners = [owner_of(route) for route in routes]
+    for _race in range(_RACES):
+        run.stop.raise_if_set()
+        written = run.cluster.create(CONFIG_MAPS, namespace, config_map(bundle, namespace, owners))
+        if written.changed and written.record is not None:
+            run.tell(Did("make page", ref_to(CONFIG_MAPS, written.record), written.effect.value))
+            return written.record, True
+        if written.problem and not written.raced:
+            raise written.problem
+        item = run.cluster.read_whole(CONFIG_MAPS, namespace, bundle.name)
+        if item is None:
+            continue  # it ended at this very moment
+        record = record_of(item["metadata"])
+        _refuse_strangers(record, bundle, ref_to(CONFIG_MAPS, record))
+        if record.terminating:
+            run.clock.sleep(_LOOK_AGAIN)
+            continue
+        lacking = [owner for owner in owners if owner["uid"] not in record.owner_uids]
+        if not lacking:
+            return record, False
+        written = run.cluster.json_patch(CONFIG_MAPS, record, _add_owners(item, lacking))
+        if written.effect.value == "done" and written.record is not None:
+            run.tell(Did("claim page", ref_to(CONFIG_MAPS, record), written.effect.value))
+            return written.record, True
+        if not written.gone:
+            _raise_unless_raced(written)
+    raise _too_busy(ObjectRef("v1", "ConfigMap", namespace, bundle.name))
+
+
+def _add_owners(item: Mapping[str, Any], lacking: Sequence[Mapping[str, Any]]) -> list[Operation]:
+    known = item["metadata"].get("ownerReferences") or []
+    version = item["metadata"].get("resourceVersion")
+    return [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": version},
+        {"op": "add", "path": "/metadata/ownerReferences", "value": [*known, *lacking]},
+    ]
+
+
+def _refuse_strangers(record: Record, bundle: Bundle, ref: ObjectRef) -> None:
+    ours = record.labels.get(ROLE) == PAGE
+    if ours and record.annotations.get(DIGEST) == bundle.digest:
+        return
+    raise Refused(
+        "cannot host the page",
+        which=str(ref),
+        why="there is a ConfigMap of this name that is not ours" if not ours else "it holds another page",
+        next_step="look at it; delete or rename it, and run the task again",
+    )
+
+
+def _make(part: Mapping[str, Any], namespace: str, owner: str, run: Run) -> bool:
+    resource = _resource(part, run.cluster)
+    name = part["metadata"]["name"]
+    for _race in range(_RACES):
+        run.stop.raise_if_set()
+        written = run.cluster.create(resource, namespace, part)
+        if written.changed and written.record is not None:
+            run.tell(Did("make page", ref_to(resource, written.record), written.effect.value))
+            return True
+        if written.problem and not written.raced:
+            raise written.problem
+        item = run.cluster.read_whole(resource, namespace, name)
+        if item is None:
+            continue
+        record = record_of(item["metadata"])
+        if record.terminating:
+            run.clock.sleep(_LOOK_AGAIN)
+        elif owner not in record.owner_uids or _is_dead(item):
+            _clear_away(resource, record, run)  # left of a page that has ended: it would go with it
+        elif _is_as_wanted(item, part):
+            return False
+        else:
+            written = run.cluster.merge_patch(resource, record, {"spec": part["spec"]})
+            if written.effect.value == "done":
+                run.tell(Did("change page", ref_to(resource, record), written.effect.value))
+                return True
+            if not written.gone:
+                _raise_unless_raced(written)
+    raise _too_busy(ObjectRef(resource.api_version, resource.kind, namespace, name))
+
+
+def _is_dead(item: Mapping[str, Any]) -> bool:
+    """A bare Pod that has ended does not come back by itself."""
+    return item.get("kind") == "Pod" and (item.get("status") or {}).get("phase") in ("Failed", "Succeeded")
+
+
+def _is_as_wanted(item: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
+    # A Pod cannot be changed; what differs in it is made by the server.
+    return item.get("kind") == "Pod" or covers(item.get("spec"), part["spec"])
+
+
+def _clear_away(resource: Resource, record: Record, run: Run) -> None:
+    if record.labels.get(OUR_LABEL[0]) != OUR_LABEL[1]:
+        raise Refused(
+            "cannot host the page",
+            which=f"{resource.kind} {record.place}",
+            why="there is one of this name that is not ours",
+            next_step="look at it; delete or rename it, and run the task again",
+        )
+    written = run.cluster.delete(resource, record)
+    run.tell(Did("clear away", ref_to(resource, record), written.effect.value))
+    _raise_unless_raced(written)
+
+
+def release(place: tuple[str, str], uids: Iterable[str], run: Run) -> str:
+    """These routes do not show the page any more. "removed" when nobody does, else "kept"."""
+    namespace, name = place
+    leaving = frozenset(uids)
+    for _race in range(_RACES):
+        item = run.cluster.read_whole(CONFIG_MAPS, namespace, name)
+        if item is None:
+            return "removed"
+        record = record_of(item["metadata"])
+        if record.labels.get(ROLE) != PAGE or record.terminating:
+            return "kept"
+        known = item["metadata"].get("ownerReferences") or []
+        staying = [owner for owner in known if owner.get("uid") not in leaving]
+        if not staying:
+            if _end(record, run):
+                return "removed"
+        elif len(staying) == len(known):
+            return "kept"
+        else:
+            written = run.cluster.json_patch(CONFIG_MAPS, record, _set_owners(record, staying))
+            if written.effect.value == "done":
+                run.tell(Did("release page", ref_to(CONFIG_MAPS, record), written.effect.value))
+                return "kept"
+            _raise_unless_raced(written)
+    raise _too_busy(ObjectRef("v1", "ConfigMap", namespace, name))
+
+
+def _set_owners(record: Record, staying: Sequence[Mapping[str, Any]]) -> list[Operation]:
+    return [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": record.resource_version},
+        {"op": "replace", "path": "/metadata/ownerReferences", "value": list(staying)},
+    ]
+
+
+def _end(record: Record, run: Run) -> bool:
+    """Delete the ConfigMap, unless somebody has claimed it since; then all it owns, without waiting for the collector."""
+    written = run.cluster.delete(CONFIG_MAPS, record, unchanged=True)
+    if written.raced:
+        return False
+    run.tell(Did("remove page", ref_to(CONFIG_MAPS, record), written.effect.value))
+    if written.problem:
+        raise written.problem
+    for group, kind in PART_KINDS:
+        resource = run.cluster.find_kind(group, kind).resource
+        if resource is None:
+            continue
+        part = run.cluster.read(resource, record.namespace, record.name)
+        if part is not None and record.uid in part.owner_uids and not part.terminating:
+            gone = run.cluster.delete(resource, part)
+            run.tell(Did("remove page", ref_to(resource, part), gone.effect.value))
+            _raise_unless_raced(gone)
+    return True
+
+
+def _raise_unless_raced(written: Written) -> None:
+    if written.problem and not written.raced:
+        raise written.problem
+
+
+def _too_busy(ref: ObjectRef) -> Refused:
+    return Refused(
+        "cannot host the page",
+        which=str(ref),
+        why=f"others changed it faster than we could, {_RACES} times",
+        next_step="run the task again",
+    )
+
+
+def _resource(item: Mapping[str, Any], cluster: Any) -> Resource:
+    group = item["apiVersion"].rpartition("/")[0]
+    found = cluster.find_kind(group, item["kind"]).resource
+    if found is None:
+        raise Refused("cannot host the page", why=f"the cluster does not serve {item['kind']} {item['apiVersion']}")
+    resource: Resource = found
+    return resource

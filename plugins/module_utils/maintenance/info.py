@@ -1,0 +1,84 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who is in maintenance, since when, until when, by whom: the use case behind `maintenance_info`.
+
+Room: maintenance. Read only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..clock import Clock, Deadline
+from .changes import Role
+from .options import MaintenanceOptions
+from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
+from .scene import Route, Scene, look
+from .seed import SEED_MARKS, adopt_seed_backups
+from .selection import choose, kinds_of, namespaces_of
+
+if TYPE_CHECKING:
+    from ..clock import StopSign
+    from ..events import Tell
+    from ..kube.cluster import Cluster
+
+
+def tell_maintenance(
+    options: MaintenanceOptions, cluster: Cluster, clock: Clock, stop: StopSign, tell: Tell
+) -> MaintenanceOutcome:
+    run = Run(cluster, clock, stop, tell, Deadline(clock, options.timeout))
+    cluster.limit_to(run.deadline)
+    outcome = MaintenanceOutcome("info")
+    meant = kinds_of(options.targets, options.kinds, cluster)
+    scene = look(options.kinds, namespaces_of(options.targets), cluster, widely=options.coverage)
+    adopt_seed_backups(scene, run)
+    now = cluster.server_time()
+    for one in choose(options.targets, meant, scene, before=True):
+        if one.route.is_in_maintenance or any(mark in one.route.annotations for mark in SEED_MARKS):
+            outcome.targets.append(_told(one.route, scene, now))
+    outcome.page_sets = [
+        PageSetOutcome(*place, page.digest, f"kept for {len(page.owners)} routes")
+        for place, page in sorted(scene.pages.items())
+    ]
+    outcome.unseen = scene.unseen
+    return outcome
+
+
+def _told(route: Route, scene: Scene, now: float) -> TargetOutcome:
+    backup = route.backup
+    return TargetOutcome(
+        route.ref,
+        _state(route, now),
+        page=", ".join(sorted(route.pages)),
+        locations=[{**location.as_dict(), "page": location.page or ""} for location in route.locations],
+        conflicts=_drift(route, scene),
+        since=backup.began.at if backup else "",
+        by=backup.began.by if backup else "",
+        until=backup.until if backup else None,
+        reason=backup.reason if backup else "",
+    )
+
+
+def _state(route: Route, now: float) -> str:
+    if not route.pages:
+        return "leftover"  # marks or a backup, and no page
+    if route.backup is not None and route.backup.until is not None and route.backup.until <= now:
+        return "overdue"
+    swapped = {change.identity for change in route.backup.changes if change.role is Role.BACKEND} if route.backup else set()
+    open_again = [place for place in route.locations if place.page is None and place.identity in swapped]
+    return "partial" if open_again else "enabled"
+
+
+def _drift(route: Route, scene: Scene) -> list[str]:
+    """What is not as it should be."""
+    told = []
+    if route.pages and route.backup is None:
+        told.append("it shows a page, and there is no backup")
+    told += [f"the page {page} does not exist" for page in sorted(route.pages) if not _exists(route, page, scene)]
+    return told
+
+
+def _exists(route: Route, page: str, scene: Scene) -> bool:
+    return (route.namespace, page) in scene.pages or any(mark in route.annotations for mark in SEED_MARKS)

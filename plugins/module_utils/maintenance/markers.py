@@ -1,0 +1,29 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Names that maintenance leaves on objects: ours, and those of the maintenance-operator, which we can read.
+
+Room: maintenance (data).
+"""
+
+from __future__ import annotations
+
+# On a route: the page it shows.
+MARKER = "sunset.dev/maintenance"
+# On our ConfigMaps, as a label: what each is.
+ROLE, PAGE, BACKUP = "sunset.dev/maintenance", "page", "backup"
+DIGEST = "sunset.dev/page-digest"
+# On a backup, because they may change while maintenance goes on.
+UNTIL, REASON = "sunset.dev/maintenance-until", "sunset.dev/maintenance-reason"
+BACKUP_PREFIX = "maintenance-backup-"
+OUR_LABEL = ("app.kubernetes.io/managed-by", "sunset.kube")
+
+# cert-manager proves by such a route that the host is ours.
+SOLVER = "acme.cert-manager.io/http01-solver"
+
+SEED = "maintenance-operator.mithucste30.io/"
+SEED_ENABLED, SEED_PAGE = SEED + "enabled", SEED + "custom-page"
+SEED_MARKER, SEED_SERVICE, SEED_USED_BY = SEED + "original-service", SEED + "service-name", SEED + "used-by"
+SEED_LABELS = {"app": "maintenance-page", "managed-by": "maintenance-operator"}
+SEED_BACKUP_LABEL = ("app", "maintenance-operator")

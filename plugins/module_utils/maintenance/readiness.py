@@ -1,0 +1,158 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Is somebody there to answer? Pages before a route shows them, and the application before its routes open again.
+
+Room: maintenance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..events import Noted, Progress
+from ..objects import Resource
+from ..paths import condition_of, value_at
+from ..problems import Problem, TimedOut
+from .locations import ServiceRef
+from .outcome import Run
+from .pages.page_set import Workload
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+_LOOK_AGAIN = 0.3
+_SERVICES = Resource("", "v1", "Service", "services", namespaced=True)
+_PODS = Resource("", "v1", "Pod", "pods", namespaced=True)
+_DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments", namespaced=True)
+_SLICES = Resource("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", namespaced=True)
+_SERVICE_NAME = "kubernetes.io/service-name"
+
+Place = tuple[str, str]
+
+
+def wait_for_pages(places: Sequence[Place], workload: Workload, run: Run) -> None:
+    """Until every page has a server that answers, and the Service knows it."""
+
+    def why_not(place: Place) -> str:
+        return _why_not_served(place, workload, run.cluster)
+
+    late = _wait(places, why_not, run, "pages", "ready")
+    if late:
+        place, why = next(iter(late.items()))
+        raise TimedOut(
+            "the page does not get ready",
+            which="/".join(place),
+            why=f"{why}; {len(late)} of {len(places)} pages after {run.deadline.seconds:.0f} s",
+            next_step="look at the Pod (kubectl describe), mend it, and run the task again; no route was changed",
+        )
+
+
+def wait_for_application(services: Iterable[ServiceRef], run: Run) -> None:
+    """Until every Service that routes lead to again has somebody behind it."""
+    places = sorted({(one.namespace, one.name) for one in services if one.kind == "Service"})
+
+    def why_not(place: Place) -> str:
+        return why_no_endpoint(place, run.cluster)
+
+    late = _wait(places, why_not, run, "services of the application", "ready")
+    if late:
+        named = "; ".join(f"Service {'/'.join(place)}: {why}" for place, why in list(late.items())[:5])
+        raise TimedOut(
+            "the application is not ready",
+            why=f"{named}; the page stays",
+            next_step="bring the application up and run the task again, or open anyway with reopen: {endpoints: false}",
+        )
+
+
+def _wait(
+    places: Sequence[Place], why_not: Callable[[Place], str], run: Run, step: str, word: str
+) -> Mapping[Place, str]:
+    """What is not ready when time is over, and why."""
+    late = dict.fromkeys(places, "")
+    told = ""
+    while late:
+        found = {place: why_not(place) for place in late}
+        late = {place: why for place, why in found.items() if why}
+        if not late or run.deadline.passed():
+            break
+        done = len(places) - len(late)
+        place, why = next(iter(late.items()))
+        text = f"waiting for {'/'.join(place)}: {why}"
+        if text != told:
+            told = text
+            run.tell(Noted(text))
+        run.tell(Progress(step, done, len(places), run.deadline.left(), word=word))
+        run.stop.raise_if_set()
+        run.clock.sleep(min(_LOOK_AGAIN, run.deadline.left()))
+    return late
+
+
+def _why_not_served(place: Place, workload: Workload, cluster: Cluster) -> str:
+    namespace, name = place
+    if workload.kind == "pod":
+        pod = cluster.read_whole(_PODS, namespace, name)
+        if pod is None:
+            return "its Pod is not there"
+        if not _is_true(pod, "Ready"):
+            return _trouble([pod]) or "its Pod is starting"
+    else:
+        deployment = cluster.read_whole(_DEPLOYMENTS, namespace, name)
+        if deployment is None:
+            return "its Deployment is not there"
+        seen = int(value_at(deployment, "status.observedGeneration") or 0)
+        if seen < int(value_at(deployment, "metadata.generation") or 0) or not _is_true(deployment, "Available"):
+            return _why_unavailable(deployment, cluster)
+    return why_no_endpoint(place, cluster)
+
+
+def _why_unavailable(deployment: Mapping[str, Any], cluster: Cluster) -> str:
+    failure = condition_of(deployment, "ReplicaFailure")
+    if failure and failure.get("status") == "True":
+        return str(failure.get("message") or failure.get("reason") or "its Pods cannot be made")
+    namespace = deployment["metadata"]["namespace"]
+    labels = value_at(deployment, "spec.selector.matchLabels") or {}
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    try:
+        pods = cluster.list_whole(_PODS, namespace, selector)
+    except Problem:  # no right to look at Pods: the reason stays unknown, the wait goes on
+        pods = []
+    ready = int(value_at(deployment, "status.availableReplicas") or 0)
+    wanted = int(value_at(deployment, "spec.replicas") or 1)
+    return f"{ready} of {wanted} Pods ready" + (f", {trouble}" if (trouble := _trouble(pods)) else "")
+
+
+def _trouble(pods: Sequence[Mapping[str, Any]]) -> str:
+    """The first reason a Pod gives for not running."""
+    for pod in pods:
+        scheduled = condition_of(pod, "PodScheduled") or {}
+        if scheduled.get("status") == "False":
+            return str(scheduled.get("message") or scheduled.get("reason") or "")
+        for status in value_at(pod, "status.containerStatuses") or ():
+            waiting = (status.get("state") or {}).get("waiting") or {}
+            if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
+                return ": ".join(filter(None, (waiting["reason"], waiting.get("message"))))
+    return ""
+
+
+def why_no_endpoint(place: Place, cluster: Cluster) -> str:
+    """Empty when somebody answers for this Service."""
+    namespace, name = place
+    slices = cluster.list_whole(_SLICES, namespace, f"{_SERVICE_NAME}={name}")
+    for one in slices:
+        for endpoint in one.get("endpoints") or ():
+            # Unknown counts as ready, by the API's own rule.
+            if (endpoint.get("conditions") or {}).get("ready") is not False:
+                return ""
+    service = cluster.read_whole(_SERVICES, namespace, name)
+    if service is None:
+        return "it does not exist"
+    if value_at(service, "spec.type") == "ExternalName":
+        return ""  # what is behind it is not for this cluster to know
+    return "it has no ready endpoint"
+
+
+def _is_true(item: Mapping[str, Any], condition: str) -> bool:
+    return (condition_of(item, condition) or {}).get("status") == "True"

@@ -1,0 +1,134 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Take the page away from one route: three-way, place by place. What was edited meanwhile stays as it was edited.
+
+Room: maintenance (pure). For each place there is what stood there before, what we wrote, and what stands there now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..paths import covers
+from .changes import Change, Operation, Role, annotate, guarded, latest, put
+from .locations import Location, locations_of
+from .markers import MARKER
+from .pointers import ABSENT, bound, matches, value_of
+from .route_kinds import RouteKind
+
+
+@dataclass
+class Restore:
+    operations: list[Operation] = field(default_factory=list)
+    restored: list[Location] = field(default_factory=list)  # as they are before
+    conflicts: list[str] = field(default_factory=list)  # kept as they are, and why
+    stuck: list[str] = field(default_factory=list)  # still show a page, and nobody knows what stood there
+
+    @property
+    def needed(self) -> bool:
+        return bool(self.operations)
+
+
+def restore(
+    item: Mapping[str, Any],
+    kind: RouteKind,
+    known: Sequence[Change],
+    marks: Mapping[str, Any] | None = None,
+) -> Restore:
+    """`marks` are annotations that go or change as well; our own marker always goes, unless a place is stuck."""
+    result = Restore()
+    changes = latest(known)
+    locations = locations_of(item, kind)
+    _restore_backends(item, locations, changes, result)
+    places = {location.identity: location for location in locations}
+    for change in changes.values():
+        if change.role is Role.BESIDE:
+            _restore_beside(item, change, places, result)
+    _remove_added(item, [change for change in changes.values() if change.role is Role.ADDED], result)
+    wanted = {**_annotations(item, changes, result), **(marks or {})}
+    if not result.stuck:
+        wanted[MARKER] = ABSENT
+    result.operations = guarded(item, result.operations + annotate(item, wanted))
+    return result
+
+
+def _restore_backends(
+    item: Mapping[str, Any], locations: Sequence[Location], changes: Mapping[Any, Change], result: Restore
+) -> None:
+    backends = [change for change in changes.values() if change.role is Role.BACKEND]
+    unclaimed = {change.identity: change for change in backends}
+    strangers = []
+    for location in locations:
+        change = unclaimed.pop(location.identity, None)
+        if location.page is None:
+            if change is not None and location.value != change.before:
+                result.conflicts.append(f"{location.where}: its backend was edited during maintenance, and stays so")
+        elif change is not None:
+            _put_back(item, location, change, result)
+        else:
+            strangers.append(location)
+    for location in strangers:  # its host or path was edited: what stood at this very place is the best there is
+        change = next((one for one in unclaimed.values() if one.pointer == location.pointer), None)
+        if change is None:
+            result.stuck.append(f"{location.where}: shows {location.page}, and no backup says what stood there")
+        else:
+            del unclaimed[change.identity]
+            _put_back(item, location, change, result)
+    result.conflicts += [f"{change.pointer}: was removed during maintenance, and stays so" for change in unclaimed.values()]
+
+
+def _put_back(item: Mapping[str, Any], location: Location, change: Change, result: Restore) -> None:
+    result.operations += put(item, location.pointer, change.before)
+    result.restored.append(location)
+
+
+def _restore_beside(
+    item: Mapping[str, Any], change: Change, places: Mapping[str, Location], result: Restore
+) -> None:
+    pointer = change.pattern
+    if change.identity:
+        location = places.get(change.identity)
+        if location is None:
+            return  # its entry is gone, or its host or path was edited
+        pointer = bound(change.pattern, location.chosen)
+    now = value_of(item, pointer)
+    if now == change.before:
+        return
+    if _is_as_written(now, change.after):
+        result.operations += put(item, pointer, change.before)
+    else:
+        result.conflicts.append(f"{pointer}: was edited during maintenance, and stays so")
+
+
+def _is_as_written(now: Any, after: Any) -> bool:
+    if now is ABSENT or after is ABSENT:
+        return now is after
+    return covers(now, after)
+
+
+def _annotations(item: Mapping[str, Any], changes: Mapping[Any, Change], result: Restore) -> dict[str, Any]:
+    known = (item.get("metadata") or {}).get("annotations") or {}
+    wanted: dict[str, Any] = {}
+    for change in changes.values():
+        if change.role is not Role.ANNOTATION:
+            continue
+        now = known.get(change.identity, ABSENT)
+        if now == change.after or (now is ABSENT and change.after is ABSENT):
+            wanted[change.identity] = change.before
+        elif now != change.before:
+            result.conflicts.append(f"annotation {change.identity}: was edited during maintenance, and stays so")
+    return wanted
+
+
+def _remove_added(item: Mapping[str, Any], changes: Sequence[Change], result: Restore) -> None:
+    """From the back of each list, so that the places before stay true."""
+    found: list[str] = []
+    for change in changes:
+        places = [pointer for pointer, _chosen in matches(item, f"{change.pattern}/*") if pointer not in found]
+        found += [pointer for pointer in places if covers(value_of(item, pointer), change.after)][:1]
+    ordered = sorted(found, key=lambda pointer: [int(key) if key.isdigit() else 0 for key in pointer.split("/")])
+    result.operations += [{"op": "remove", "path": pointer} for pointer in reversed(ordered)]

@@ -1,0 +1,208 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is there: every route of every known kind, the pages and the backups. Looked at once, by lists.
+
+Room: maintenance. "Could not look" is never "nothing there": a kind that cannot be listed is an error where it is
+needed, and is named where it only would have been good to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..objects import ObjectRef, Record, Resource, record_of, ref_to
+from ..problems import BadOption, CannotLook, Problem
+from ..well_known import CONFIG_MAPS
+from .backups import Backup, made_at, read_backup
+from .locations import Location, locations_of
+from .markers import BACKUP, DIGEST, MARKER, PAGE, ROLE
+from .route_kinds import NO_PAGES, RouteKind
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+_OURS = f"{ROLE} in ({PAGE},{BACKUP})"
+_MANY_NAMESPACES = 16  # from here on one list of everything is cheaper than one a namespace
+
+
+@dataclass
+class Route:
+    """One route as it was read, with its backup if it has one."""
+
+    kind: RouteKind
+    resource: Resource
+    item: Mapping[str, Any]
+    backup: Backup | None = None
+
+    @property
+    def record(self) -> Record:
+        return record_of(self.item["metadata"])
+
+    @property
+    def uid(self) -> str:
+        return str(self.item["metadata"].get("uid") or "")
+
+    @property
+    def namespace(self) -> str:
+        return str(self.item["metadata"].get("namespace") or "")
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_to(self.resource, self.record)
+
+    @property
+    def locations(self) -> list[Location]:
+        return locations_of(self.item, self.kind)
+
+    @property
+    def pages(self) -> set[str]:
+        """Names of the pages it shows now."""
+        return {location.page for location in self.locations if location.page}
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        return self.item["metadata"].get("annotations") or {}
+
+    @property
+    def is_in_maintenance(self) -> bool:
+        return bool(self.backup or self.pages or MARKER in self.annotations)
+
+
+@dataclass
+class HostedPage:
+    """A page that is there: its ConfigMap, and the routes it is kept for."""
+
+    record: Record
+    owners: tuple[str, ...]
+    digest: str
+    made_at: float = 0.0
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.record.namespace, self.record.name
+
+
+@dataclass
+class Scene:
+    routes: dict[str, Route] = field(default_factory=dict)  # by uid
+    pages: dict[tuple[str, str], HostedPage] = field(default_factory=dict)
+    orphans: list[Backup] = field(default_factory=list)  # backups of routes that are not there
+    resources: dict[str, tuple[RouteKind, Resource]] = field(default_factory=dict)
+    unseen: list[str] = field(default_factory=list)  # where we could not look, and why
+
+
+def look(
+    kinds: Sequence[RouteKind], namespaces: frozenset[str] | None, cluster: Cluster, *, widely: bool = True
+) -> Scene:
+    """`namespaces` are where targets may be (None: everywhere). `widely`: look at all routes, for what stays reachable."""
+    scene = Scene(resources=dict(_served(kinds, cluster)))
+    wide = None if widely else namespaces
+    found: list[Route] = []
+    for kind, resource in scene.resources.values():
+        found += _routes(kind, resource, wide, namespaces, scene, cluster)
+    scene.routes = {route.uid: route for route in found}
+    for item in _config_maps(namespaces, cluster):
+        _sort_in(item, scene)
+    return scene
+
+
+def look_again(routes: Iterable[Route], cluster: Cluster) -> dict[str, Route]:
+    """The same routes as they are now, by uid; those that are gone or were made anew are missing."""
+    wanted = {route.uid: route for route in routes}
+    places: dict[str, set[str]] = {}
+    for route in wanted.values():
+        places.setdefault(route.kind.name, set()).add(route.namespace)
+    found: dict[str, Route] = {}
+    for route in {one.kind.name: one for one in wanted.values()}.values():
+        for item in _items(route.resource, frozenset(places[route.kind.name]), cluster):
+            known = wanted.get(item["metadata"].get("uid") or "")
+            if known is not None:
+                found[known.uid] = Route(known.kind, known.resource, item, known.backup)
+    return found
+
+
+def _served(kinds: Sequence[RouteKind], cluster: Cluster) -> Iterable[tuple[str, tuple[RouteKind, Resource]]]:
+    for kind in kinds:
+        finding = cluster.find_kind(kind.group, kind.kind)
+        if finding.availability.value in ("forbidden", "group unavailable"):
+            raise CannotLook(
+                f"cannot look for {kind.kind} routes",
+                why=finding.why,
+                next_step="bring this API back (kubectl get apiservices), or name the kinds in targets",
+            )
+        if finding.resource is not None:
+            yield kind.name, (kind, finding.resource)
+
+
+def _routes(
+    kind: RouteKind,
+    resource: Resource,
+    wide: frozenset[str] | None,
+    namespaces: frozenset[str] | None,
+    scene: Scene,
+    cluster: Cluster,
+) -> list[Route]:
+    try:
+        items = _items(resource, wide, cluster)
+    except Problem as problem:
+        if wide == namespaces:
+            raise
+        scene.unseen.append(f"{resource.qualified} of other namespaces: {problem.why}")
+        items = _items(resource, namespaces, cluster)
+    return [Route(kind, resource, item) for item in items]
+
+
+def _items(resource: Resource, namespaces: frozenset[str] | None, cluster: Cluster) -> list[dict[str, Any]]:
+    if namespaces is None or len(namespaces) > _MANY_NAMESPACES:
+        try:
+            return cluster.list_whole(resource)
+        except Problem:
+            if namespaces is None:
+                raise
+    return [item for namespace in sorted(namespaces or ()) for item in cluster.list_whole(resource, namespace)]
+
+
+def _config_maps(namespaces: frozenset[str] | None, cluster: Cluster) -> list[dict[str, Any]]:
+    if namespaces is None:
+        return cluster.list_whole(CONFIG_MAPS, None, _OURS)
+    return [item for namespace in sorted(namespaces) for item in cluster.list_whole(CONFIG_MAPS, namespace, _OURS)]
+
+
+def _sort_in(item: Mapping[str, Any], scene: Scene) -> None:
+    record = record_of(item["metadata"])
+    if record.labels.get(ROLE) == PAGE:
+        page = HostedPage(record, record.owner_uids, record.annotations.get(DIGEST, ""), made_at(item))
+        scene.pages[page.place] = page
+        return
+    backup = read_backup(item)
+    route = scene.routes.get(backup.target.uid)
+    if route is None:
+        scene.orphans.append(backup)
+    else:
+        route.backup = backup
+
+
+def find_kinds(names: Iterable[str], kinds: Sequence[RouteKind], cluster: Cluster) -> list[RouteKind]:
+    """The kinds somebody names, in any spelling. What has no pages, or is not known, is an error that says why."""
+    found = []
+    for name in dict.fromkeys(names):
+        resource, _warning = cluster.resolve(name)
+        if resource is None:
+            raise BadOption(f"targets: {name}", why="this kind is not installed", next_step="check its name")
+        refusal = NO_PAGES.get((resource.group, resource.kind))
+        if refusal:
+            raise BadOption(f"targets: {resource.kind}", why=f"no page can be shown: {refusal}")
+        kind = next((one for one in kinds if (one.group, one.kind) == (resource.group, resource.kind)), None)
+        if kind is None:
+            known = ", ".join(sorted({one.kind for one in kinds}))
+            raise BadOption(
+                f"targets: {resource.kind}",
+                why=f"we do not know where this kind keeps its backends; known are {known}",
+                next_step="say it with route_kinds",
+            )
+        found.append(kind)
+    return found

@@ -1,0 +1,105 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the maintenance-operator has left: read, so that its routes can be taken back and its remains removed.
+
+Room: maintenance. It keeps a ConfigMap `maintenance-backup-<name of the route>` with the route's old rules, marks on the
+route, and pages `maintenance-<8 digits>` that count their users in an annotation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..events import Did
+from ..objects import ObjectRef, Record, Resource, record_of, ref_to
+from ..well_known import CONFIG_MAPS
+from .backups import Backup, Began
+from .changes import Change, Role
+from .locations import Location, locations_of
+from .markers import (
+    BACKUP_PREFIX,
+    SEED_BACKUP_LABEL,
+    SEED_ENABLED,
+    SEED_LABELS,
+    SEED_MARKER,
+    SEED_PAGE,
+    SEED_SERVICE,
+)
+from .outcome import Run
+from .scene import Route, Scene
+
+# Its flag stays on the list: with it, a living operator would put the page back.
+SEED_MARKS = (SEED_MARKER, SEED_SERVICE, SEED_ENABLED, SEED_PAGE)
+_DATA = "backup"
+_PARTS = (
+    Resource("", "v1", "Pod", "pods", namespaced=True),
+    Resource("", "v1", "Service", "services", namespaced=True),
+    CONFIG_MAPS,
+)
+
+
+def adopt_seed_backups(scene: Scene, run: Run) -> None:
+    """Give routes that the maintenance-operator has changed a backup made from its own."""
+    for route in scene.routes.values():
+        if route.backup is None and SEED_MARKER in route.annotations:
+            name = f"{BACKUP_PREFIX}{route.ref.name}"
+            item = run.cluster.read_whole(CONFIG_MAPS, route.namespace, name)
+            if item is not None and _is_seeds(record_of(item["metadata"])):
+                route.backup = _read(item, route)
+
+
+def _is_seeds(record: Record) -> bool:
+    return record.labels.get(SEED_BACKUP_LABEL[0]) == SEED_BACKUP_LABEL[1]
+
+
+def _read(item: Mapping[str, Any], route: Route) -> Backup:
+    """An Ingress and an IngressRoute of one name share one backup there: only what fits this kind is taken."""
+    try:
+        spec = json.loads((item.get("data") or {}).get(_DATA) or "{}")
+    except ValueError:
+        spec = {}
+    spec = {key: value for key, value in spec.items() if value is not None} if isinstance(spec, dict) else {}
+    old = {"metadata": {"namespace": route.namespace}, "spec": spec}
+    changes = [_change(location) for location in locations_of(old, route.kind) if location.page is None]
+    return Backup(record_of(item["metadata"]), route.ref, changes, began=Began(by="maintenance-operator"))
+
+
+def _change(location: Location) -> Change:
+    return Change(Role.BACKEND, location.identity, location.backend.pattern, location.pointer, location.value)
+
+
+def seed_backup_of(route: Route) -> bool:
+    return route.backup is not None and _is_seeds(route.backup.record)
+
+
+def forget_seed(route: Route, run: Run) -> None:
+    """Its backup, and its page if no route shows it any more: its own count is not to be trusted."""
+    if route.backup is not None:
+        _delete(CONFIG_MAPS, route.backup.record, run)
+
+
+def sweep_seed_pages(scene: Scene, namespaces: frozenset[str] | None, run: Run, *, dry_run: bool = False) -> list[str]:
+    """Pages of the maintenance-operator that no route shows. Their names."""
+    selector = ",".join(f"{key}={value}" for key, value in SEED_LABELS.items())
+    shown = {(route.namespace, page) for route in scene.routes.values() for page in route.pages}
+    swept = []
+    for namespace in sorted(namespaces) if namespaces is not None else [None]:
+        for resource in _PARTS:
+            for record in run.cluster.list(resource, namespace, selector).records:
+                if (record.namespace, record.name) not in shown and not record.terminating:
+                    swept.append(str(ref_to(resource, record)))
+                    if not dry_run:
+                        _delete(resource, record, run)
+    return swept
+
+
+def _delete(resource: Resource, record: Record, run: Run) -> None:
+    written = run.cluster.delete(resource, record)
+    ref = ObjectRef(resource.api_version, resource.kind, record.namespace, record.name, record.uid)
+    run.tell(Did("delete", ref, written.effect.value))
+    if written.problem:
+        raise written.problem

@@ -1,0 +1,151 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which routes a task means, and for which of them there can be no page.
+
+Room: maintenance (pure, but for the names of kinds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..problems import Refused
+from ..profiles.route_annotations import ROUTE_ANNOTATIONS
+from .locations import Location
+from .markers import SEED_ENABLED, SOLVER
+from .options import Target
+from .pointers import values
+from .route_kinds import RouteKind
+from .scene import Route, Scene, find_kinds
+from .swap import Wish
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+
+@dataclass
+class Chosen:
+    """A route, and which of its places are meant."""
+
+    route: Route
+    wishes: list[Wish] = field(default_factory=list)
+
+
+def kinds_of(
+    targets: Sequence[Target], kinds: Sequence[RouteKind], cluster: Cluster
+) -> dict[str, frozenset[tuple[str, str]]]:
+    """What each spelling of a kind means here; the empty one means all."""
+    meant = {"": frozenset((one.group, one.kind) for one in kinds)}
+    for target in targets:
+        if target.kind and target.kind not in meant:
+            found = find_kinds([target.kind], kinds, cluster)
+            meant[target.kind] = frozenset((one.group, one.kind) for one in found)
+    return meant
+
+
+def namespaces_of(targets: Sequence[Target]) -> frozenset[str] | None:
+    """Where targets may be; None for everywhere."""
+    named = frozenset(target.namespace for target in targets)
+    return None if not named or "" in named else named
+
+
+def choose(
+    targets: Sequence[Target], meant: dict[str, frozenset[tuple[str, str]]], scene: Scene, *, before: bool = False
+) -> list[Chosen]:
+    """The routes that fit, in a steady order. `before`: places are judged by what stood there before maintenance."""
+    chosen: dict[str, Chosen] = {}
+    for target in targets or (Target(),):
+        for route in scene.routes.values():
+            if _fits(target, meant, route, before=before):
+                wish = Wish(target.hosts, target.paths, target.service)
+                chosen.setdefault(route.uid, Chosen(route)).wishes.append(wish)
+    return sorted(chosen.values(), key=lambda one: (one.route.ref.kind, one.route.ref.namespace, one.route.ref.name))
+
+
+def missing(targets: Sequence[Target], meant: dict[str, frozenset[tuple[str, str]]], scene: Scene) -> list[str]:
+    """Targets that are named and not there."""
+    names = [target for target in targets if target.name]
+    return [
+        str(target)
+        for target in names
+        if not any(
+            (route.ref.namespace, route.ref.name) == (target.namespace, target.name)
+            and (route.kind.group, route.kind.kind) in meant[target.kind]
+            for route in scene.routes.values()
+        )
+    ]
+
+
+def _fits(target: Target, meant: dict[str, frozenset[tuple[str, str]]], route: Route, *, before: bool) -> bool:
+    record = route.record
+    return (
+        (route.kind.group, route.kind.kind) in meant[target.kind]
+        and target.namespace in ("", record.namespace)
+        and target.name in ("", record.name)
+        and target.labels(record.labels)
+        and (not target.ingress_class or target.ingress_class in classes_of(route))
+        and any(_is_meant(target, location, route, before=before) for location in route.locations)
+    )
+
+
+def classes_of(route: Route) -> list[str]:
+    return [name for pattern in route.kind.classes for name in values(route.item, pattern) if isinstance(name, str)]
+
+
+def _is_meant(target: Target, location: Location, route: Route, *, before: bool) -> bool:
+    if location.page is None:
+        return Wish(target.hosts, target.paths, target.service).takes(location)
+    if not Wish(target.hosts, target.paths).takes(location):
+        return False
+    # It shows a page: which Service it leads to stands in the backup only.
+    return not target.service or not before or target.service in repr([one.before for one in _changes(route)])
+
+
+def _changes(route: Route) -> list[object]:
+    return list(route.backup.changes) if route.backup else []
+
+
+def is_a_solver(route: Route) -> bool:
+    """cert-manager's own routes must be reachable whatever happens: without them there is no new certificate."""
+    return SOLVER in route.record.labels
+
+
+def why_no_page(route: Route) -> str:
+    """Empty where a page can be shown."""
+    if route.record.terminating:
+        return "it is being deleted"
+    for refusal in route.kind.refusals:
+        found = values(route.item, refusal.pattern)
+        if any(not refusal.values or value in refusal.values for value in found):
+            return refusal.why
+    for key, value in route.annotations.items():
+        rule = ROUTE_ANNOTATIONS.get(key)
+        if rule and rule.refuse and value == "true":
+            return f"{rule.refuse} ({key})"
+    if route.annotations.get(SEED_ENABLED) == "true" or _has_seed_page(route):
+        return "the maintenance-operator shows a page there; take it away first, with state: disabled"
+    return ""
+
+
+def _has_seed_page(route: Route) -> bool:
+    return route.backup is None and any(len(page) == len("maintenance-") + 8 for page in route.pages)
+
+
+def refuse_all(reasons: Sequence[tuple[Route, str]], what: str = "no page can be shown") -> None:
+    """One list of everything that is in the way, before the first write."""
+    if not reasons:
+        return
+    named = "; ".join(f"{route.ref}: {why}" for route, why in reasons[:20])
+    more = f"; and {len(reasons) - 20} more" if len(reasons) > 20 else ""
+    raise Refused(
+        what,
+        which=f"for {len(reasons)} routes" if len(reasons) > 1 else "for one route",
+        why=named + more,
+        next_step="leave these out of targets; nothing was changed",
+    )
+
+

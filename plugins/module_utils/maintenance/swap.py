@@ -1,0 +1,250 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Put a page in front of one route: which places change, and the patch that changes them.
+
+Room: maintenance (pure). Nothing is decided here about other routes, and nothing is sent.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..paths import covers
+from ..profiles.route_annotations import ROUTE_ANNOTATIONS
+from .changes import Change, Operation, Role, annotate, annotation_pointer, guarded, latest, put
+from .locations import Location, ServiceRef, locations_of, other_services, page_for
+from .markers import MARKER
+from .pointers import ABSENT, bound, matches, value_of
+from .route_kinds import Beside, RouteKind
+
+# Adds entries to a route for what stays open: see carving.py.
+Carve = Callable[[Mapping[str, Any], RouteKind, Sequence[Location]], "list[Change]"]
+# Whether a Traefik Middleware would keep the page from being seen, by namespace and name.
+Hides = Callable[[str, str], bool]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Which places of a route are meant. Empty means all."""
+
+    hosts: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    service: str = ""
+
+    def takes(self, location: Location) -> bool:
+        return (
+            _one_fits(self.hosts, location.hosts)
+            and _one_fits(self.paths, location.paths)
+            and (not self.service or any(one.name == self.service for one in location.services))
+        )
+
+
+@dataclass(frozen=True)
+class Selection:
+    """All wishes for one route together, and the paths that stay open whatever they say."""
+
+    wishes: tuple[Wish, ...] = (Wish(),)
+    exempt: tuple[str, ...] = ()
+
+    def takes(self, location: Location) -> bool:
+        return any(wish.takes(location) for wish in self.wishes)
+
+    def exempts(self, location: Location) -> bool:
+        """All paths of the place begin with an exempt one."""
+        return bool(location.paths) and all(is_below(path, self.exempt) for path in location.paths)
+
+
+def _one_fits(globs: Sequence[str], texts: Sequence[str]) -> bool:
+    return not globs or any(fnmatch.fnmatchcase(text, glob) for glob in globs for text in texts)
+
+
+def is_below(path: str, starts: Sequence[str]) -> bool:
+    return any(path == start.rstrip("/") or path.startswith(start.rstrip("/") + "/") for start in starts)
+
+
+@dataclass
+class Swap:
+    """What putting the page in front of one route comes to."""
+
+    changes: list[Change] = field(default_factory=list)  # not in the backup yet
+    operations: list[Operation] = field(default_factory=list)
+    swapped: list[Location] = field(default_factory=list)  # as they are before
+    exempt: list[Location] = field(default_factory=list)
+    lost: list[Location] = field(default_factory=list)  # show a page already, and nobody knows what stood there
+    services: list[ServiceRef] = field(default_factory=list)  # what the places pointed at, where it is known
+
+    @property
+    def needed(self) -> bool:
+        return bool(self.operations)
+
+
+def swap(
+    item: Mapping[str, Any],
+    kind: RouteKind,
+    selection: Selection,
+    page: str,
+    known: Sequence[Change] = (),
+    hides: Hides = lambda _namespace, _name: False,
+    carve: Carve = lambda _item, _kind, _locations: [],
+) -> Swap:
+    """`known` is what the backup of this route holds: what is in it already is never recorded from a swapped route."""
+    result = Swap()
+    recorded = latest(known)
+    namespace = str((item.get("metadata") or {}).get("namespace") or "")
+    ours = list(added_entries(item, known))
+    chosen = [
+        location
+        for location in locations_of(item, kind)
+        if not location.pointer.startswith(tuple(ours)) and _is_chosen(location, selection, recorded, result)
+    ]
+    for location in chosen:
+        _swap_backend(item, location, page, namespace, recorded, result)
+        for beside in kind.beside:
+            if "{" in beside.pattern:
+                _swap_beside(item, beside, location, recorded, result)
+        if kind.middlewares:
+            _swap_middlewares(item, kind.middlewares, location, namespace, hides, recorded, result)
+    if chosen:
+        result.services += other_services(item, kind)
+        for beside in kind.beside:
+            if "{" not in beside.pattern:
+                _swap_beside(item, beside, None, recorded, result)
+        _carve_out(item, kind, chosen, carve, recorded, result)
+        result.operations += _swap_annotations(item, page, recorded, result)
+    result.operations = guarded(item, result.operations)
+    return result
+
+
+def added_entries(item: Mapping[str, Any], known: Sequence[Change]) -> Iterator[str]:
+    """Entries that stand in the route only because of us, as prefixes of pointers: they lead to the application."""
+    for change in known:
+        if change.role is Role.ADDED:
+            for pointer, _chosen in matches(item, f"{change.pattern}/*"):
+                if covers(value_of(item, pointer), change.after):
+                    yield pointer + "/"
+
+
+def _is_chosen(location: Location, selection: Selection, recorded: Mapping[Any, Change], result: Swap) -> bool:
+    if selection.exempts(location):
+        result.exempt.append(location)
+        return False
+    if location.page is not None:
+        if (location.identity, location.backend.pattern, "") not in recorded:
+            result.lost.append(location)
+        return True  # what shows a page is ours to keep up to date, whatever was selected this time
+    return selection.takes(location)
+
+
+def _swap_backend(
+    item: Mapping[str, Any],
+    location: Location,
+    page: str,
+    namespace: str,
+    recorded: Mapping[Any, Change],
+    result: Swap,
+) -> None:
+    result.swapped.append(location)
+    after = page_for(location.backend.page, page, namespace)
+    change = Change(
+        Role.BACKEND, location.identity, location.backend.pattern, location.pointer, location.value, after
+    )
+    if location.page is None:
+        result.services += location.services
+        if _is_news(change, recorded):
+            result.changes.append(change)
+    if location.page != page:
+        result.operations += put(item, location.pointer, after)
+
+
+def _swap_beside(
+    item: Mapping[str, Any], beside: Beside, location: Location | None, recorded: Mapping[Any, Change], result: Swap
+) -> None:
+    pointer = bound(beside.pattern, location.chosen) if location else beside.pattern
+    now = value_of(item, pointer)
+    if (now is ABSENT and not beside.always) or (beside.only_if and now not in beside.only_if):
+        return
+    after = _meanwhile(now, beside)
+    if now == after:
+        return
+    identity = location.identity if location else ""
+    _note(item, Change(Role.BESIDE, identity, beside.pattern, pointer, now, after), recorded, result)
+
+
+def _meanwhile(now: Any, beside: Beside) -> Any:
+    key, words = beside.without
+    if not key:
+        return beside.page
+    entries = now if isinstance(now, list) else []
+    left = [entry for entry in entries if not (isinstance(entry, Mapping) and entry.get(key) in words)]
+    return left if left or not entries else ABSENT
+
+
+def _swap_middlewares(
+    item: Mapping[str, Any],
+    pattern: str,
+    location: Location,
+    namespace: str,
+    hides: Hides,
+    recorded: Mapping[Any, Change],
+    result: Swap,
+) -> None:
+    pointer = bound(pattern, location.chosen)
+    now = value_of(item, pointer)
+    if not isinstance(now, list):
+        return
+    left = [one for one in now if not hides(str(one.get("namespace") or namespace), str(one.get("name") or ""))]
+    if left != now:
+        after = left or ABSENT
+        _note(item, Change(Role.BESIDE, location.identity, pattern, pointer, now, after), recorded, result)
+
+
+def _note(item: Mapping[str, Any], change: Change, recorded: Mapping[Any, Change], result: Swap) -> None:
+    if _is_news(change, recorded):
+        result.changes.append(change)
+    result.operations += put(item, change.pointer, change.after)
+
+
+def _is_news(change: Change, recorded: Mapping[Any, Change]) -> bool:
+    before = recorded.get(change.key)
+    return before is None or before.before != change.before
+
+
+def _carve_out(
+    item: Mapping[str, Any],
+    kind: RouteKind,
+    chosen: Sequence[Location],
+    carve: Carve,
+    recorded: Mapping[Any, Change],
+    result: Swap,
+) -> None:
+    for change in carve(item, kind, chosen):
+        if change.key in recorded:
+            continue
+        result.changes.append(change)
+        result.operations.append({"op": "add", "path": change.pointer, "value": change.after})
+
+
+def _swap_annotations(
+    item: Mapping[str, Any], page: str, recorded: Mapping[Any, Change], result: Swap
+) -> list[Operation]:
+    known = (item.get("metadata") or {}).get("annotations") or {}
+    wanted: dict[str, Any] = {}
+    for key, now in known.items():
+        rule = ROUTE_ANNOTATIONS.get(key)
+        if rule is None or rule.refuse:
+            continue
+        after = ABSENT if rule.meanwhile is None else rule.meanwhile
+        if now == after:
+            continue
+        wanted[key] = after
+        change = Change(Role.ANNOTATION, key, "", annotation_pointer(key), now, after)
+        if _is_news(change, recorded):
+            result.changes.append(change)
+    if known.get(MARKER) != page:
+        wanted[MARKER] = page
+    return annotate(item, wanted)

@@ -1,0 +1,117 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Repair what was left: by tasks that were killed, by routes that were deleted, by windows that are over.
+
+Room: maintenance. Only what belongs to nobody goes, and only when it is old enough: a page or a backup that is not in
+use may be that of a task which is about to use it. A route in maintenance whose window has not ended is not touched.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from .changes import annotate
+from .disable import bring_back
+from .hosting import release
+from .markers import MARKER, SEED_ENABLED, SEED_MARKER, SEED_PAGE, SEED_SERVICE
+from .options import MaintenanceOptions
+from .outcome import MaintenanceOutcome, PageSetOutcome, Run
+from .patching import Vanished, patch_route
+from .pointers import ABSENT
+from .recording import forget
+from .scene import Route, Scene, look
+from .seed import adopt_seed_backups, seed_backup_of, sweep_seed_pages
+from .selection import choose, kinds_of, namespaces_of
+
+_STALE = (MARKER, SEED_MARKER, SEED_SERVICE, SEED_PAGE)
+
+
+def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
+    meant = kinds_of(options.targets, options.kinds, run.cluster)
+    namespaces = namespaces_of(options.targets)
+    scene = look(options.kinds, namespaces, run.cluster, widely=False)
+    adopt_seed_backups(scene, run)
+    chosen = [one.route for one in choose(options.targets, meant, scene, before=True)]
+    now = run.cluster.server_time()
+    ended = [route for route in chosen if _is_over(route, now)]
+    bring_back(ended, scene, dataclasses.replace(options, plan_hash=None), outcome, run)
+    rest = [route for route in chosen if route not in ended]
+    old = now - options.sweep_after
+    for route in rest:
+        _sweep_route(route, scene, old, options, outcome, run)
+    _sweep_orphans(scene, options, outcome, run)
+    _sweep_pages(scene, old, options, outcome, run)
+    outcome.swept += sweep_seed_pages(scene, namespaces, run, dry_run=options.check_mode)
+    outcome.changed = outcome.changed or bool(outcome.swept)
+
+
+def _is_over(route: Route, now: float) -> bool:
+    """Its window has ended, or the maintenance-operator was told to stop and did not put everything back."""
+    if route.backup is not None and route.backup.until is not None and route.backup.until <= now:
+        return True
+    return seed_backup_of(route) and route.annotations.get(SEED_ENABLED) != "true"
+
+
+def _sweep_route(
+    route: Route, scene: Scene, old: float, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
+) -> None:
+    if route.pages:
+        gone = [page for page in sorted(route.pages) if (route.namespace, page) not in scene.pages]
+        seeds = SEED_MARKER in route.annotations
+        if gone and not seeds:
+            outcome.warn(
+                f"{route.ref} shows {gone[0]}, which does not exist: run state: enabled or state: disabled for it"
+                if route.backup
+                else f"{route.ref} shows {gone[0]}, which does not exist, and there is no backup: give it a backend by hand",
+                run.tell,
+            )
+        return
+    if route.annotations.get(SEED_ENABLED) == "true":
+        return  # the operator is about to show its page
+    stale = {key: ABSENT for key in _STALE if key in route.annotations}
+    if stale:
+        outcome.swept.append(f"marks on {route.ref}")
+        if not options.check_mode:
+            try:
+                patch_route(route, lambda now: annotate(now.item, stale), run, "take marks from")
+            except Vanished:
+                return
+    if route.backup is not None and route.backup.made_at <= old:
+        outcome.swept.append(f"backup of {route.ref}")
+        if not options.check_mode:
+            forget(route.backup, run)
+
+
+def _sweep_orphans(scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
+    """Backups of routes that are gone, where the collector has not come by yet. One made anew is another route."""
+    for backup in scene.orphans:
+        if backup.target.uid and not backup.record.terminating and _is_known(backup.target.kind, scene):
+            outcome.swept.append(f"backup of {backup.target}, which is gone")
+            if not options.check_mode:
+                forget(backup, run)
+
+
+def _is_known(kind: str, scene: Scene) -> bool:
+    return any(resource.kind == kind for _kind, resource in scene.resources.values())
+
+
+def _sweep_pages(
+    scene: Scene, old: float, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
+) -> None:
+    for place, page in scene.pages.items():
+        shown_by = {
+            route.uid for route in scene.routes.values() if route.namespace == place[0] and place[1] in route.pages
+        }
+        if page.made_at > old:
+            continue
+        idle = [uid for uid in page.owners if uid not in shown_by]
+        if shown_by - set(page.owners):
+            continue  # shown, though not claimed: claiming is what state: enabled does
+        if not idle and page.owners:
+            continue
+        outcome.swept.append(f"page {'/'.join(place)}" + ("" if len(idle) == len(page.owners) else " for some routes"))
+        if not options.check_mode:
+            state = release(place, idle, run)
+            outcome.page_sets.append(PageSetOutcome(*place, page.digest, state))
