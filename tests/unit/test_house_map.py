@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "teardown": {"profiles", "hint:kube"},
     "maintenance": {"profiles", "hint:kube"},
     "profiles": set(),
-    "evidence": {"teardown", "maintenance"},
+    "evidence": {"teardown", "maintenance", "late:jsonpatch"},
     "objects": set(),
     "clock": set(),
     "problems": set(),

@@ -104,9 +104,7 @@ def grown(
     return operations
 
 
-def _numbered(
-    changes: Sequence[Change], paused: Sequence[Paused], taken: frozenset[str]
-) -> Iterator[tuple[str, str]]:
+def _numbered(changes: Sequence[Change], paused: Sequence[Paused], taken: frozenset[str]) -> Iterator[tuple[str, str]]:
     first = len([key for key in taken if key.isdigit()])
     for number, change in enumerate(changes, first):
         yield f"{number:04}", json.dumps(change.as_dict(), sort_keys=True)

@@ -113,7 +113,9 @@ def _with_end(options: MaintenanceOptions, run: Run) -> MaintenanceOptions:
         ends_at = float(int(run.cluster.server_time() + options.lasts))
     if ends_at is not None and ends_at <= run.cluster.server_time():
         raise Refused("the window is over", why=f"it ended at {moment(ends_at)}", next_step="give a later window.end")
-    return dataclasses.replace(options, ends_at=ends_at, answering=dataclasses.replace(options.answering, ends_at=ends_at))
+    return dataclasses.replace(
+        options, ends_at=ends_at, answering=dataclasses.replace(options.answering, ends_at=ends_at)
+    )
 
 
 def _plan(chosen: Chosen, options: MaintenanceOptions, sources: PageSources, hides: Hides) -> Plan:
@@ -145,7 +147,10 @@ def _refuse_lost(plans: Sequence[Plan]) -> None:
     """Nobody knows what stood there: a backup made now would hold the page itself."""
     lost = [(plan.route, location) for plan in plans for location in plan.swap.lost]
     refuse_all(
-        [(route, f"{location.where} shows {location.page} already, and no backup says what was there") for route, location in lost],
+        [
+            (route, f"{location.where} shows {location.page} already, and no backup says what was there")
+            for route, location in lost
+        ],
         "a page is there without a backup",
     )
 
@@ -307,7 +312,11 @@ def _read_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> 
         now = fresh.get(plan.route.uid)
         if now is None or plan.outcome.state != "enabled":
             continue
-        still = [place for place in _swap(now, plan.selection, plan.bundle, lambda _a, _b: False).swapped if place.page is None]
+        still = [
+            place
+            for place in _swap(now, plan.selection, plan.bundle, lambda _a, _b: False).swapped
+            if place.page is None
+        ]
         if still:
             plan.outcome.state = "failed"
             undone.append(f"{plan.route.ref} (by {last_writer(now.item)})")
@@ -320,11 +329,15 @@ def _read_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> 
         )
 
 
+def _hides_nothing(_namespace: str, _name: str) -> bool:
+    return False
+
+
 def last_writer(item: Mapping[str, Any]) -> str:
     """Who has changed it last, by what the server remembers."""
     fields = [one for one in item["metadata"].get("managedFields") or () if not one.get("subresource")]
-    latest = max(fields, key=lambda one: str(one.get("time") or ""), default={})
-    return str(latest.get("manager") or "nobody known")
+    times = sorted((str(one.get("time") or ""), str(one.get("manager") or "")) for one in fields)
+    return times[-1][1] if times else "nobody known"
 
 
 def _release_old_pages(

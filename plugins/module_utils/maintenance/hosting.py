@@ -23,9 +23,10 @@ from ..well_known import CONFIG_MAPS
 from .changes import Operation
 from .markers import DIGEST, OUR_LABEL, PAGE, ROLE
 from .outcome import Run
+from .page_set import config_map, page_set, pod_to_try
 from .pages.bundle import Bundle
-from .pages.page_set import Workload, config_map, parts, pod_to_try
 from .scene import Route
+from .workload import Workload
 
 if TYPE_CHECKING:
     from ..kube.writes import Written
@@ -53,15 +54,15 @@ PART_KINDS = (
 def host(bundle: Bundle, namespace: str, workload: Workload, routes: Sequence[Route], run: Run) -> bool:
     """Make the page, or claim the one that is there, for these routes. Whether anything had to be written."""
     record, changed = _claim(bundle, namespace, routes, run)
-    for part in parts(bundle, namespace, workload, record.uid):
-        changed = _make(part, namespace, record.uid, run) or changed
+    for part in page_set(bundle, namespace, workload, record.uid):
+        changed = _make(part, namespace, record.uid, run, scaled=workload.autoscaling is not None) or changed
     return changed
 
 
 def try_out(bundle: Bundle, namespace: str, workload: Workload, routes: Sequence[Route], run: Run) -> list[str]:
     """Let the server try to create everything, and a Pod as the Deployment would make it. What it says no to."""
     items = [config_map(bundle, namespace, [owner_of(route) for route in routes[:1]])]
-    items += parts(bundle, namespace, workload, "00000000-0000-0000-0000-000000000000")
+    items += page_set(bundle, namespace, workload, "00000000-0000-0000-0000-000000000000")
     items.append(pod_to_try(bundle, namespace, workload))  # quotas and pod security only look at Pods
     refused = []
     for item in items:
@@ -123,7 +124,7 @@ def _refuse_strangers(record: Record, bundle: Bundle, ref: ObjectRef) -> None:
     )
 
 
-def _make(part: Mapping[str, Any], namespace: str, owner: str, run: Run) -> bool:
+def _make(part: Mapping[str, Any], namespace: str, owner: str, run: Run, *, scaled: bool) -> bool:
     resource = _resource(part, run.cluster)
     name = part["metadata"]["name"]
     for _race in range(_RACES):
@@ -142,10 +143,10 @@ def _make(part: Mapping[str, Any], namespace: str, owner: str, run: Run) -> bool
             run.clock.sleep(_LOOK_AGAIN)
         elif owner not in record.owner_uids or _is_dead(item):
             _clear_away(resource, record, run)  # left of a page that has ended: it would go with it
-        elif _is_as_wanted(item, part):
+        elif _is_as_wanted(item, part, scaled=scaled):
             return False
         else:
-            written = run.cluster.merge_patch(resource, record, {"spec": part["spec"]})
+            written = run.cluster.merge_patch(resource, record, {"spec": _to_change(part, scaled=scaled)})
             if written.effect.value == "done":
                 run.tell(Did("change page", ref_to(resource, record), written.effect.value))
                 return True
@@ -159,9 +160,15 @@ def _is_dead(item: Mapping[str, Any]) -> bool:
     return item.get("kind") == "Pod" and (item.get("status") or {}).get("phase") in ("Failed", "Succeeded")
 
 
-def _is_as_wanted(item: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
+def _is_as_wanted(item: Mapping[str, Any], part: Mapping[str, Any], *, scaled: bool) -> bool:
     # A Pod cannot be changed; what differs in it is made by the server.
-    return item.get("kind") == "Pod" or covers(item.get("spec"), part["spec"])
+    return item.get("kind") == "Pod" or covers(item.get("spec"), _to_change(part, scaled=scaled))
+
+
+def _to_change(part: Mapping[str, Any], *, scaled: bool) -> dict[str, Any]:
+    """How many replicas there are is for the autoscaler to say, once there is one."""
+    hidden = {"replicas"} if scaled and part["kind"] == "Deployment" else set()
+    return {key: value for key, value in part["spec"].items() if key not in hidden}
 
 
 def _clear_away(resource: Resource, record: Record, run: Run) -> None:
@@ -212,7 +219,7 @@ def _set_owners(record: Record, staying: Sequence[Mapping[str, Any]]) -> list[Op
 
 
 def _end(record: Record, run: Run) -> bool:
-    """Delete the ConfigMap, unless somebody has claimed it since; then all it owns, without waiting for the collector."""
+    """Delete the ConfigMap, unless somebody has claimed it since; then what it owns, not waiting for the collector."""
     written = run.cluster.delete(CONFIG_MAPS, record, unchanged=True)
     if written.raced:
         return False

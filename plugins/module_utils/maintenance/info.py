@@ -66,7 +66,9 @@ def _state(route: Route, now: float) -> str:
         return "leftover"  # marks or a backup, and no page
     if route.backup is not None and route.backup.until is not None and route.backup.until <= now:
         return "overdue"
-    swapped = {change.identity for change in route.backup.changes if change.role is Role.BACKEND} if route.backup else set()
+    swapped = (
+        {change.identity for change in route.backup.changes if change.role is Role.BACKEND} if route.backup else set()
+    )
     open_again = [place for place in route.locations if place.page is None and place.identity in swapped]
     return "partial" if open_again else "enabled"
 

@@ -21,8 +21,8 @@ from ..limits import check_run_options
 from ..objects import parse_time
 from ..problems import BadFields, BadOption
 from .pages.bundle import Answering, PageSource, PageText
-from .pages.page_set import Workload
 from .route_kinds import ROUTE_KINDS, SERVICE, Backend, RouteKind
+from .workload import Autoscaling, Workload
 
 ACME = "/.well-known/acme-challenge/"
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
@@ -248,20 +248,30 @@ def _answering(params: Mapping[str, Any], bad: BadFields) -> Answering:
     workload = params.get("workload") or {}
     image = {"image": workload["image"]} if workload.get("image") else {}
     headers = {str(key): str(value) for key, value in (params.get("headers") or {}).items()}
-    return Answering(status=params["status_code"], retry_after=after, headers=headers, **image)
+    return Answering(
+        status=params["status_code"],
+        retry_after=after,
+        retry_spread=_at_least("retry_spread", params["retry_spread"], 0, bad),
+        headers=headers,
+        robots=params.get("robots"),
+        **image,
+    )
+
+
+_WORKLOAD = ("kind", "replicas", "resources", "run_as_user", "node_selector", "tolerations", "service_type")
 
 
 def _workload(given: Mapping[str, Any], bad: BadFields) -> Workload:
-    known = {key: given[key] for key in ("kind", "resources") if given.get(key) is not None}
-    if given.get("replicas") is not None:
-        known["replicas"] = _at_least("workload.replicas", given["replicas"], 1, bad)
+    known = {key: given[key] for key in _WORKLOAD if given.get(key) is not None}
     scaling = given.get("autoscaling")
     if scaling is not None:
-        lowest, most = scaling.get("min") or 2, scaling.get("max") or 6
-        if not 1 <= lowest <= most:
-            bad.add("workload.autoscaling", f"min must be from 1 to max, not {lowest} with max {most}")
-        known["autoscaling"] = {"min": lowest, "max": most, "cpu": scaling.get("cpu") or 80}
-    return Workload(**known, pull_secrets=tuple(given.get("pull_secrets") or ()))
+        known["autoscaling"] = Autoscaling(scaling["min"], scaling["max"], scaling["cpu"])
+    workload = Workload(**known, pull_secrets=tuple(given.get("pull_secrets") or ()))
+    try:
+        workload.check()
+    except BadOption as problem:
+        bad.complain(problem.why)
+    return workload
 
 
 def _exempt(given: Sequence[str] | None, bad: BadFields) -> tuple[str, ...]:
@@ -326,8 +336,10 @@ def _verify(given: Mapping[str, Any] | None, bad: BadFields) -> Verify | None:
 def _route_kinds(given: Sequence[Mapping[str, Any]] | None, bad: BadFields) -> list[RouteKind]:
     found = []
     for number, one in enumerate(given or ()):
-        backends = [_backend(f"route_kinds[{number}].backends[{place}]", data, bad)
-                    for place, data in enumerate(one.get("backends") or ())]
+        backends = [
+            _backend(f"route_kinds[{number}].backends[{place}]", data, bad)
+            for place, data in enumerate(one.get("backends") or ())
+        ]
         if not backends:
             bad.add(f"route_kinds[{number}].backends", "say where the kind keeps its backends")
         found.append(

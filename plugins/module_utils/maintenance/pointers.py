@@ -40,7 +40,9 @@ def matches(item: Any, pattern: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     yield from _matches(item, _raw_keys(pattern), "", ())
 
 
-def _matches(item: Any, keys: list[str], pointer: str, chosen: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _matches(
+    item: Any, keys: list[str], pointer: str, chosen: tuple[int, ...]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
     if not keys:
         yield pointer, chosen
         return

@@ -18,7 +18,7 @@ from ..paths import condition_of, value_at
 from ..problems import Problem, TimedOut
 from .locations import ServiceRef
 from .outcome import Run
-from .pages.page_set import Workload
+from .workload import Workload
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster

@@ -78,7 +78,9 @@ def _restore_backends(
         else:
             del unclaimed[change.identity]
             _put_back(item, location, change, result)
-    result.conflicts += [f"{change.pointer}: was removed during maintenance, and stays so" for change in unclaimed.values()]
+    result.conflicts += [
+        f"{change.pointer}: was removed during maintenance, and stays so" for change in unclaimed.values()
+    ]
 
 
 def _put_back(item: Mapping[str, Any], location: Location, change: Change, result: Restore) -> None:
@@ -86,9 +88,7 @@ def _put_back(item: Mapping[str, Any], location: Location, change: Change, resul
     result.restored.append(location)
 
 
-def _restore_beside(
-    item: Mapping[str, Any], change: Change, places: Mapping[str, Location], result: Restore
-) -> None:
+def _restore_beside(item: Mapping[str, Any], change: Change, places: Mapping[str, Location], result: Restore) -> None:
     pointer = change.pattern
     if change.identity:
         location = places.get(change.identity)

@@ -4,7 +4,7 @@
 
 """Kinds of routes: where they keep their backends, and what stands there during maintenance. A new kind is one entry.
 
-Room: maintenance (data). Whatever can be said of a kind by data is said here; users add kinds of their own the same way.
+Room: maintenance (data). What can be said of a kind by data is said here; users add kinds of their own the same way.
 """
 
 from __future__ import annotations

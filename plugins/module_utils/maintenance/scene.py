@@ -98,7 +98,7 @@ class Scene:
 def look(
     kinds: Sequence[RouteKind], namespaces: frozenset[str] | None, cluster: Cluster, *, widely: bool = True
 ) -> Scene:
-    """`namespaces` are where targets may be (None: everywhere). `widely`: look at all routes, for what stays reachable."""
+    """`namespaces`: where targets may be (None: everywhere). `widely`: all routes, for what stays reachable."""
     scene = Scene(resources=dict(_served(kinds, cluster)))
     wide = None if widely else namespaces
     found: list[Route] = []

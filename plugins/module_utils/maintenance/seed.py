@@ -4,8 +4,8 @@
 
 """What the maintenance-operator has left: read, so that its routes can be taken back and its remains removed.
 
-Room: maintenance. It keeps a ConfigMap `maintenance-backup-<name of the route>` with the route's old rules, marks on the
-route, and pages `maintenance-<8 digits>` that count their users in an annotation.
+Room: maintenance. It keeps a ConfigMap `maintenance-backup-<name of the route>` with the route's old rules, marks on
+the route, and pages `maintenance-<8 digits>` that count their users in an annotation.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..problems import Refused
 from ..profiles.route_annotations import ROUTE_ANNOTATIONS
+from .changes import Change
 from .locations import Location
 from .markers import SEED_ENABLED, SOLVER
 from .options import Target
@@ -105,7 +106,7 @@ def _is_meant(target: Target, location: Location, route: Route, *, before: bool)
     return not target.service or not before or target.service in repr([one.before for one in _changes(route)])
 
 
-def _changes(route: Route) -> list[object]:
+def _changes(route: Route) -> list[Change]:
     return list(route.backup.changes) if route.backup else []
 
 
@@ -147,5 +148,3 @@ def refuse_all(reasons: Sequence[tuple[Route, str]], what: str = "no page can be
         why=named + more,
         next_step="leave these out of targets; nothing was changed",
     )
-
-

@@ -66,7 +66,9 @@ def _from_config_map(wish: PageWish, namespace: str, cluster: Cluster) -> PageSo
     item = cluster.read_whole(CONFIG_MAPS, namespace, wish.config_map)
     where = f"ConfigMap {namespace}/{wish.config_map}"
     if item is None:
-        raise BadOption("the page is not there", which=where, next_step="create it, or name another; nothing was changed")
+        raise BadOption(
+            "the page is not there", which=where, next_step="create it, or name another; nothing was changed"
+        )
     data: Mapping[str, str] = item.get("data") or {}
     key = wish.config_map_key or "page.html"
     if key not in data:

@@ -150,9 +150,7 @@ def _swap_backend(
 ) -> None:
     result.swapped.append(location)
     after = page_for(location.backend.page, page, namespace)
-    change = Change(
-        Role.BACKEND, location.identity, location.backend.pattern, location.pointer, location.value, after
-    )
+    change = Change(Role.BACKEND, location.identity, location.backend.pattern, location.pointer, location.value, after)
     if location.page is None:
         result.services += location.services
         if _is_news(change, recorded):

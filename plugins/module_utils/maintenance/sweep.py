@@ -61,12 +61,8 @@ def _sweep_route(
         gone = [page for page in sorted(route.pages) if (route.namespace, page) not in scene.pages]
         seeds = SEED_MARKER in route.annotations
         if gone and not seeds:
-            outcome.warn(
-                f"{route.ref} shows {gone[0]}, which does not exist: run state: enabled or state: disabled for it"
-                if route.backup
-                else f"{route.ref} shows {gone[0]}, which does not exist, and there is no backup: give it a backend by hand",
-                run.tell,
-            )
+            advice = "run state: enabled or state: disabled" if route.backup else "no backup; give it a backend by hand"
+            outcome.warn(f"{route.ref} shows {gone[0]}, which does not exist: {advice}", run.tell)
         return
     if route.annotations.get(SEED_ENABLED) == "true":
         return  # the operator is about to show its page
@@ -97,9 +93,7 @@ def _is_known(kind: str, scene: Scene) -> bool:
     return any(resource.kind == kind for _kind, resource in scene.resources.values())
 
 
-def _sweep_pages(
-    scene: Scene, old: float, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
-) -> None:
+def _sweep_pages(scene: Scene, old: float, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     for place, page in scene.pages.items():
         shown_by = {
             route.uid for route in scene.routes.values() if route.namespace == place[0] and place[1] in route.pages

@@ -15,13 +15,27 @@ import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.sunset.kube.plugins.doc_fragments import connection, members, run
+from ansible_collections.sunset.kube.plugins.doc_fragments import connection, members, routes, run
 from ansible_collections.sunset.kube.plugins.module_utils.front import Job
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 PLUGINS = "ansible_collections.sunset.kube.plugins"
-NAMES = ("drain", "finalizer", "freeze", "managed_cluster", "members_info", "ranked_delete")
-FRAGMENTS = {"sunset.kube.connection": connection, "sunset.kube.members": members, "sunset.kube.run": run}
+NAMES = (
+    "drain",
+    "finalizer",
+    "freeze",
+    "maintenance",
+    "maintenance_info",
+    "managed_cluster",
+    "members_info",
+    "ranked_delete",
+)
+FRAGMENTS = {
+    "sunset.kube.connection": connection,
+    "sunset.kube.members": members,
+    "sunset.kube.routes": routes,
+    "sunset.kube.run": run,
+}
 # The documentation of members is shared, and speaks of options that only the deletion has.
 SPEAKS_OF = {"members_info": "ranked_delete"}
 
@@ -70,7 +84,7 @@ def test_every_option_is_documented_as_it_is_and_no_other(job: Job, module: Modu
 def test_every_example_is_accepted(job: Job, module: ModuleType) -> None:
     validator = ArgumentSpecValidator(job.arguments)
     for task in yaml.safe_load(module.EXAMPLES):
-        given = task[f"sunset.kube.{job.name}"]
+        given = task[f"sunset.kube.{job.name}"] or {}
         checked = validator.validate({**given, "host": "http://api.example.com"})
         assert checked.error_messages == []
         job.check(checked.validated_parameters)

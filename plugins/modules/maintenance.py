@@ -1,0 +1,378 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: maintenance
+short_description: Put applications behind a maintenance page, and back exactly as they were
+version_added: 0.1.0
+description:
+  - Swaps the backends of routes to a page that answers 503 on every path, and later puts back what stood there. Works
+    with Ingress, Traefik's IngressRoute, Gateway API's HTTPRoute and GRPCRoute, OpenShift's Route, Contour's HTTPProxy
+    and Istio's VirtualService; other kinds can be described with O(route_kinds).
+  - Nothing is changed before the API server has tried every write, and no route before its page answers. A backup of
+    each route is kept in the cluster, owned by the route. If one route refuses, those before it are put back.
+  - Routes may be edited during maintenance. When the page is taken away, each place that still shows it gets back what
+    stood there; what was edited, added or removed meanwhile stays as it is, and is listed.
+  - Routes that show the same page share it. Kubernetes removes a page by itself when the last of its routes is deleted.
+extends_documentation_fragment:
+  - sunset.kube.connection
+  - sunset.kube.run
+  - sunset.kube.routes
+  - sunset.kube.attributes
+  - sunset.kube.attributes.writes
+options:
+  state:
+    description:
+      - V(enabled) shows the page, V(disabled) takes it away.
+      - V(swept) repairs what was left - by tasks that were killed, by windows that are over, by routes that were
+        deleted, and by the maintenance-operator of the community, whose marks and backups are understood.
+    type: str
+    choices: [enabled, disabled, swept]
+    default: enabled
+  page:
+    description:
+      - What is shown. Without it, a built-in page.
+    type: dict
+    suboptions:
+      html:
+        description: A page of your own, whole. Anything it refers to must be in it.
+        type: str
+      html_file:
+        description: The same from a file, where the task runs.
+        type: path
+      json:
+        description: What programs are told that ask for JSON, as text or as a hash. A problem document by default.
+        type: raw
+      xml:
+        description: What those are told that ask for XML.
+        type: str
+      text:
+        description: What those are told that ask for plain text.
+        type: str
+      config_map:
+        description:
+          - A ConfigMap with the page, by name, or as a hash of C(name), C(namespace) (the target's own by default) and
+            C(key) (V(page.html) by default). C(page.json), C(page.xml) and C(page.txt) beside it are taken, too.
+        type: raw
+      name:
+        description: Short for the ConfigMap C(maintenance-page-<name>) in the target's namespace.
+        type: str
+      title:
+        description: Title of the built-in page.
+        type: str
+      message:
+        description: Message of the built-in page. A blank line begins a new paragraph.
+        type: str
+      contact:
+        description: Whom to ask. A mail address or a URL becomes a link.
+        type: str
+      product:
+        description: Name that is shown on top.
+        type: str
+      language:
+        description: Language of the built-in words, for example V(en), V(de) or V(fr).
+        type: str
+      words:
+        description: Other words instead of the built-in ones, by name.
+        type: dict
+      refresh:
+        description: Seconds after which browsers load the page anew. Never by default.
+        type: int
+  status_code:
+    description:
+      - HTTP status of the page.
+    type: int
+    default: 503
+  retry_after:
+    description:
+      - Seconds that clients are told to wait. From the end of O(window) where one is known, else 300.
+    type: int
+  retry_spread:
+    description:
+      - Up to so many seconds more, different for each client, so that not all come back at the same moment.
+    type: int
+    default: 0
+  robots:
+    description:
+      - A C(robots.txt), answered with 200. Without it, it is 503 like everything else.
+    type: str
+  headers:
+    description:
+      - Further headers of every answer. They win over built-in ones; an empty value takes one away.
+    type: dict
+  workload:
+    description:
+      - What serves the page.
+    type: dict
+    suboptions:
+      kind:
+        description: V(deployment), or a single V(pod) where nothing else is allowed.
+        type: str
+        choices: [deployment, pod]
+        default: deployment
+      replicas:
+        description: How many Pods.
+        type: int
+        default: 2
+      image:
+        description: An image with nginx that runs without root. C(nginx-unprivileged) by default.
+        type: str
+      pull_secrets:
+        description: Names of Secrets for pulling it.
+        type: list
+        elements: str
+      resources:
+        description: Requests and limits of the container.
+        type: dict
+      run_as_user:
+        description: Number of the user it runs as, for images that do not say it themselves.
+        type: int
+      node_selector:
+        description: Labels of the nodes it may run on.
+        type: dict
+      tolerations:
+        description: Taints it does not mind.
+        type: list
+        elements: dict
+      service_type:
+        description: Type of its Service. V(NodePort) for load balancers that send to nodes.
+        type: str
+        choices: [ClusterIP, NodePort]
+        default: ClusterIP
+      autoscaling:
+        description: Scale it by its use of the processor.
+        type: dict
+        suboptions:
+          min:
+            description: The fewest Pods.
+            type: int
+            default: 2
+          max:
+            description: The most Pods.
+            type: int
+            default: 6
+          cpu:
+            description: Percent of the requested processor time to aim at.
+            type: int
+            default: 80
+  exempt_paths:
+    description:
+      - Paths that stay open. V(/.well-known/acme-challenge/) by default, so that certificates can be renewed. Routes
+        that cert-manager makes for this are never touched.
+    type: list
+    elements: str
+  bypass:
+    description:
+      - Who still reaches the application, where the kind of route can tell. Never shown in results.
+    type: dict
+    suboptions:
+      headers:
+        description: Requests with one of these headers.
+        type: dict
+      cookies:
+        description: Requests with one of these cookies.
+        type: dict
+      cidrs:
+        description: Requests from these address ranges.
+        type: list
+        elements: str
+  strategy:
+    description:
+      - V(swap) changes the routes. V(overlay) leaves them as they are and puts a second route in front, where the
+        controller knows priorities (Traefik). V(auto) takes the overlay where it can.
+    type: str
+    choices: [swap, overlay, auto]
+    default: swap
+  gitops:
+    description:
+      - Argo CD and Flux put back what they find changed. V(fail) refuses routes that belong to them, V(pause) asks them
+        to leave these alone and lets them go on afterwards, V(ignore) does not look.
+    type: str
+    choices: [fail, pause, ignore]
+    default: fail
+  window:
+    description:
+      - When maintenance ends. Shown on the page and in C(Retry-After). With O(state=swept), what is over is taken away.
+    type: dict
+    suboptions:
+      end:
+        description: The end, for example V(2026-11-16T23:30:00Z).
+        type: str
+      for:
+        description: How long from now on, for example V(90m) or V(1h30m).
+        type: str
+      job:
+        description: A CronJob in the cluster ends the window by itself.
+        type: dict
+        suboptions:
+          image:
+            description: An image with ansible-core and this collection, such as the one of the operator.
+            type: str
+            required: true
+          service_account:
+            description: The ServiceAccount it runs as, in the namespace of the routes.
+            type: str
+            required: true
+  reopen:
+    description:
+      - What must be true before the page is taken away.
+    type: dict
+    suboptions:
+      endpoints:
+        description: The Services of the application have ready endpoints. Waited for until O(timeout).
+        type: bool
+        default: true
+  verify:
+    description:
+      - Ask the controller over HTTP, host by host, whether the page is shown.
+    type: dict
+    suboptions:
+      url:
+        description: Where the controller listens, for example V(https://203.0.113.7).
+        type: str
+        required: true
+      timeout:
+        description: Seconds until every host must show it.
+        type: int
+        default: 30
+      validate_certs:
+        description: Whether its certificates are checked.
+        type: bool
+        default: true
+  linger:
+    description:
+      - Seconds that a page stays after no route shows it, until controllers have noticed.
+    type: int
+    default: 5
+  sweep_after:
+    description:
+      - With O(state=swept), seconds until an unused page or backup counts as left behind.
+    type: int
+    default: 600
+  reason:
+    description:
+      - Why, or a ticket. Kept with the backup.
+    type: str
+seealso:
+  - module: sunset.kube.maintenance_info
+author:
+  - sunset.kube contributors (@sunset-kube)
+"""
+
+EXAMPLES = r"""
+- name: What would be changed, if the shop went into maintenance?
+  sunset.kube.maintenance:
+    targets:
+      - namespace: shop
+  check_mode: true
+  diff: true
+
+- name: The shop goes into maintenance for an hour
+  sunset.kube.maintenance:
+    targets:
+      - namespace: shop
+    page:
+      title: We are moving to a faster database
+      message: Your orders are safe.
+      contact: status@shop.example.com
+    window:
+      for: 1h
+
+- name: Only its API, for everybody but the office
+  sunset.kube.maintenance:
+    targets:
+      - kind: ingressroutes.traefik.io
+        namespace: shop
+        paths:
+          - /api*
+    bypass:
+      cidrs:
+        - 203.0.113.0/24
+
+- name: Open again, as soon as the application is ready
+  sunset.kube.maintenance:
+    state: disabled
+    targets:
+      - namespace: shop
+
+- name: End windows that are over, and remove what killed tasks have left
+  sunset.kube.maintenance:
+    state: swept
+"""
+
+RETURN = r"""
+targets:
+  description:
+    - Each route with its C(state) (V(enabled), V(disabled), V(exempt), V(pending) in check mode, V(failed)), the
+      C(page) it shows, its C(locations) with hosts, paths and Services, and the C(conflicts) that were kept.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - kind: Ingress
+      namespace: shop
+      name: web
+      state: enabled
+      page: maintenance-3f1c09a2b7
+      locations: [{hosts: [shop.example.com], paths: [/], services: [shop/web]}]
+page_sets:
+  description: Pages that were made, kept or removed, with namespace, name and content hash.
+  returned: always
+  type: list
+  elements: dict
+coverage:
+  description: Where the application can still be reached, by which route, and why.
+  returned: with O(coverage=true)
+  type: list
+  elements: dict
+unseen:
+  description: What could not be looked at, and why.
+  returned: always
+  type: list
+  elements: str
+swept:
+  description: What was removed or repaired.
+  returned: with O(state=swept)
+  type: list
+  elements: str
+counts:
+  description: How many routes, by state.
+  returned: always
+  type: dict
+plan_hash:
+  description: Hash of the plan, for O(plan_hash).
+  returned: always
+  type: str
+truncated:
+  description: Lists that were cut to 200 entries, with their full length. The files of O(evidence_dir) are complete.
+  returned: always
+  type: dict
+seconds:
+  description: How long it took.
+  returned: always
+  type: float
+requests:
+  description: How many requests were sent, by verb.
+  returned: always
+  type: dict
+evidence:
+  description: Where the files of this run are.
+  returned: with O(evidence_dir)
+  type: str
+"""
+
+from ansible_collections.sunset.kube.plugins.module_utils.front import run_module
+from ansible_collections.sunset.kube.plugins.module_utils.jobs.maintenance import JOB
+
+
+def main() -> None:
+    run_module(JOB)
+
+
+if __name__ == "__main__":
+    main()
