@@ -1,0 +1,111 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tests of maintenance share: routes of every kind, and a way to run the module in one namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.sunset.kube.plugins.module_utils.jobs import maintenance, maintenance_info
+from integration.running import Result, run_job
+from lab.api import Api
+from lab.controlplane import MASTERS, ControlPlane
+from lab.images import NGINX_IMAGE
+from lab.users import User
+
+Body = dict[str, Any]
+INGRESSES = "/apis/networking.k8s.io/v1/namespaces/{}/ingresses"
+# One Pod of the lab's own image is enough, and nobody waits for controllers that are not there.
+QUICKLY: Mapping[str, Any] = {
+    "workload": {"image": NGINX_IMAGE, "replicas": 1},
+    "timeout": 90,
+    "linger": 0,
+    "reopen": {"endpoints": False},
+}
+
+
+class Maintenance:
+    """Runs `maintenance` for the routes of one namespace."""
+
+    def __init__(self, plane: ControlPlane, namespace: str) -> None:
+        self.plane = plane
+        self.api: Api = plane.api
+        self.namespace = namespace
+        self.user = plane.user("maintainer", (MASTERS,))
+
+    def __call__(self, state: str, *, check_mode: bool = False, user: User | None = None, **options: Any) -> Result:
+        params = {"targets": [{"namespace": self.namespace}], **QUICKLY, **options, "state": state}
+        return run_job(maintenance.JOB, params, (user or self.user).kubeconfig, check_mode=check_mode)
+
+    def info(self, **options: Any) -> Result:
+        params = {"targets": [{"namespace": self.namespace}], **options}
+        return run_job(maintenance_info.JOB, params, self.user.kubeconfig)
+
+    def route(self, path: str) -> Body:
+        status, item = self.api.get(path)
+        assert status == 200, item
+        found: Body = item
+        return found
+
+    def ours(self) -> list[str]:
+        """Everything of ours in the namespace, as kind/name."""
+        found = []
+        for root, plural in (
+            ("/api/v1", "configmaps"),
+            ("/api/v1", "services"),
+            ("/apis/apps/v1", "deployments"),
+            ("/apis/policy/v1", "poddisruptionbudgets"),
+            ("/apis/autoscaling/v2", "horizontalpodautoscalers"),
+            ("/apis/batch/v1", "cronjobs"),
+        ):
+            path = f"{root}/namespaces/{self.namespace}/{plural}"
+            _status, listed = self.api.get(path, labelSelector="app.kubernetes.io/managed-by=sunset.kube")
+            found += [f"{plural}/{item['metadata']['name']}" for item in listed["items"]]
+        return sorted(found)
+
+
+def ingress(namespace: str, name: str = "web", host: str = "shop.example.com", service: str = "shop") -> Body:
+    backend = {"service": {"name": service, "port": {"name": "http"}}}
+    paths = [{"path": "/", "pathType": "Prefix", "backend": backend}]
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "Ingress",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"ingressClassName": "traefik", "rules": [{"host": host, "http": {"paths": paths}}]},
+    }
+
+
+def ingress_route(namespace: str, name: str = "web", host: str = "shop.example.com", service: str = "shop") -> Body:
+    services = [{"name": service, "port": 80}]
+    route = {"kind": "Rule", "match": f"Host(`{host}`)", "services": services}
+    return {
+        "apiVersion": "traefik.io/v1alpha1",
+        "kind": "IngressRoute",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"entryPoints": ["web"], "routes": [route]},
+    }
+
+
+def http_route(namespace: str, name: str = "web", host: str = "shop.example.com", service: str = "shop") -> Body:
+    return {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "HTTPRoute",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "parentRefs": [{"name": "gateway"}],
+            "hostnames": [host],
+            "rules": [{"backendRefs": [{"name": service, "port": 80}]}],
+        },
+    }
+
+
+def shape(item: Mapping[str, Any]) -> Body:
+    """What a route is to its users: everything but what the server counts."""
+    metadata = item["metadata"]
+    return {
+        "spec": item["spec"],
+        "annotations": metadata.get("annotations") or {},
+        "labels": metadata.get("labels") or {},
+    }
