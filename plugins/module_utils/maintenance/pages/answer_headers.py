@@ -23,8 +23,8 @@ def answer_headers(answering: Answering, page_id: str) -> list[str]:
     """`add_header` lines. A user's header wins over ours, whatever its case; an empty one takes ours away."""
     chosen = {name.lower(): (name, quoted(value.strip())) for name, value in answering.headers.items()}
     headers = {name.lower(): (name, value) for name, value in _built_in(page_id)}
-    lines = {**headers, **chosen}
-    return [f"add_header {name} {value} always;" for name, value in lines.values() if value != '""']
+    lines = sorted({**headers, **chosen}.items())  # the order they were written in must not make another page of it
+    return [f"add_header {name} {value} always;" for _key, (name, value) in lines if value != '""']
 
 
 def _built_in(page_id: str) -> Iterator[tuple[str, str]]:

@@ -205,7 +205,8 @@ def direction_of(language: str) -> str:
 def _built_in(language: str) -> dict[str, str]:
     """`pt-BR` has words of its own, `de-AT` takes those of `de`; none for a language we do not have."""
     tag = language.lower()
-    tag = _SAME_AS.get(tag, tag)
-    tag = tag if tag in _LANGUAGES else tag.partition("-")[0]
-    row = _LANGUAGES.get(_SAME_AS.get(tag, tag))
-    return dict(zip(WORDS, row, strict=True)) if row else {}
+    while tag:
+        if row := _LANGUAGES.get(_SAME_AS.get(tag, tag)):
+            return dict(zip(WORDS, row, strict=True))
+        tag = tag.rpartition("-")[0]
+    return {}
