@@ -10,8 +10,8 @@ import json
 import socket
 import subprocess
 import time
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from xml.etree import ElementTree
 
 import pytest
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
+from xml.etree import ElementTree
 
 from ...problems import BadFields
 from .quoting import quoted
