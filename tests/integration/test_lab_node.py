@@ -84,6 +84,19 @@ def test_an_image_that_was_not_loaded_is_asked_of_nobody(plane: ControlPlane, no
     assert "127.0.0.1:1: connect: connection refused" in until(complaint, "the pull to fail", timeout=30)
 
 
+def test_pods_outlive_a_kubelet_that_comes_back(plane: ControlPlane, node: Node, node_namespace: str) -> None:
+    start_app(plane.api, node_namespace, "before")
+    [address] = ready_addresses(plane.api, node_namespace, "before")
+    node.kill("kubelet")
+    try:
+        assert "kubelet" not in node.pids
+        assert ask_pod(address) == (200, "app before\n")
+    finally:
+        node.begin("kubelet")
+    start_app(plane.api, node_namespace, "after")
+    assert ready_addresses(plane.api, node_namespace, "before") == [address]
+
+
 # -- routes ----------------------------------------------------------------------------------------------------------
 
 
