@@ -344,6 +344,11 @@ counts:
   description: How many routes, by state.
   returned: always
   type: dict
+plan:
+  description: Each route with the operations of the patch that would be sent.
+  returned: in check mode
+  type: list
+  elements: dict
 plan_hash:
   description: Hash of the plan, for O(plan_hash).
   returned: always

@@ -22,7 +22,9 @@ _MOST = 200
 
 def maintenance_result(outcome: MaintenanceOutcome, requests: Mapping[str, Any]) -> dict[str, Any]:
     targets = [_target(one) for one in outcome.targets]
+    plan = {"plan": maintenance_plan(outcome)["targets"][:_MOST]} if outcome.check_mode else {}
     return {
+        **plan,
         "changed": outcome.changed,
         "targets": targets[:_MOST],
         "page_sets": [

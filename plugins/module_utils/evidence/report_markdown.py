@@ -59,6 +59,22 @@ def _lines(result: Mapping[str, Any], job: str, cluster: str, when: str) -> Iter
         ([_name(r["object"]), r["reason"], _outside(r)] for r in result.get("retained", ())),
         cut.get("retained"),
     )
+    yield from _table(
+        "Routes",
+        ("route", "state", "page", "until", "kept as edited"),
+        (
+            [_name(t), t["state"], t["page"], t["until"], "; ".join([*t["conflicts"], *filter(None, [t["why"]])])]
+            for t in result.get("targets", ())
+        ),
+        cut.get("targets"),
+    )
+    yield from _table(
+        "Still reachable",
+        ("host and path", "by", "why"),
+        ([f"{c['host']}{c['path']}", _name(c), c["why"]] for c in result.get("coverage", ())),
+        cut.get("coverage"),
+    )
+    yield from _table("Swept", ("what",), ([text] for text in result.get("swept", ())), cut.get("swept"))
     requests = ", ".join(f"{count} {verb}" for verb, count in (result.get("requests") or {}).items() if count)
     yield ""
     yield f"Requests to the API server: {requests or 'none'}."

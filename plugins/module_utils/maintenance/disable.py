@@ -23,7 +23,7 @@ from .changes import Change, Operation, Role
 from .hosting import release
 from .locations import ServiceRef, locations_of
 from .options import MaintenanceOptions
-from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
+from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .patching import Vanished, patch_route
 from .pointers import ABSENT
 from .readiness import wait_for_application
@@ -68,7 +68,7 @@ def bring_back(
     returns = [_return(route) for route in routes]
     outcome.targets += [one.outcome for one in returns]
     outcome.plan_hash = _plan_hash(returns)
-    run.tell(Planned(f"take the page away from {len(returns)} routes", outcome.plan_hash))
+    run.tell(Planned(f"take the page away from {counted(len(returns), 'route')}", outcome.plan_hash))
     check_limits(len(returns), outcome.plan_hash, options.max_objects, options.plan_hash)
     if not returns:
         return

@@ -29,7 +29,7 @@ from .disable import take_page_away
 from .hosting import PART_KINDS, host, release, try_out
 from .middlewares import hiding_middlewares
 from .options import MaintenanceOptions
-from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
+from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .pages.bundle import Bundle
 from .patching import Vanished, patch_route
 from .readiness import wait_for_pages
@@ -165,8 +165,9 @@ def plan_hash(plans: Sequence[Plan]) -> str:
 
 def _summary(plans: Sequence[Plan]) -> str:
     places = sum(len(plan.swap.swapped) for plan in plans)
-    pages = len(_first(plans))
-    return f"{len(plans)} routes with {places} places behind {pages} page{'s' if pages != 1 else ''}"
+    return (
+        f"{counted(len(plans), 'route')} with {counted(places, 'place')} behind {counted(len(_first(plans)), 'page')}"
+    )
 
 
 def _require_rights(plans: Sequence[Plan], run: Run) -> None:
@@ -233,7 +234,7 @@ def _host(plans: Sequence[Plan], options: MaintenanceOptions, outcome: Maintenan
         outcome.changed = outcome.changed or changed
 
     run.cluster.for_each(list(shared.values()), make)
-    run.tell(Noted(f"{len(shared)} pages are hosted; waiting until they answer"))
+    run.tell(Noted(f"{counted(len(shared), 'page')} made; waiting until somebody answers"))
     wait_for_pages(list(shared), options.workload, run)
 
 

@@ -80,3 +80,7 @@ class MaintenanceOutcome:
         if text not in self.warnings:
             self.warnings.append(text)
             tell(Warned(text))
+
+
+def counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
