@@ -150,9 +150,9 @@ RETURN = r"""
 clusters:
   description:
     - Each cluster with its C(phase) (V(gone) when done), whether it is C(reachable), the C(condition)
-      C(ContentDeleteSuccess) computed from what is there, the hub's own C(hub_condition), counts of what is
-      C(remaining), what it C(waits_for), what became of its C(namespace), what C(may_remain_on_spoke), what was found
-      on the C(spoke) itself, and the C(problem), if any.
+      C(ContentDeleteSuccess) computed from what is there, the hub's own C(hub_condition), whether C(hub_cleans_up)
+      addons and works by itself, counts of what is C(remaining), what it C(waits_for), what became of its
+      C(namespace), what C(may_remain_on_spoke), what was found on the C(spoke) itself, and the C(problem), if any.
     - C(hooks) are the pre-delete hooks of its addons, with the works that run them, their condition
       C(HookManifestCompleted) and their C(state) - V(waiting), V(finished) when their controller let the addon go, or
       V(forced).
@@ -169,6 +169,14 @@ clusters:
           works: [addon-metrics-pre-delete]
           condition: {type: HookManifestCompleted, status: "True", reason: HookManifestIsCompleted, message: ""}
       namespace: {kept: true, gone: false, reason: it carries open-cluster-management.io/retain-namespace}
+table:
+  description: The clusters again, as lines of a table for people. Those that are not gone come first.
+  returned: always
+  type: list
+  elements: str
+  sample:
+    - "cluster  state  agent      on the hub  namespace  remarks"
+    - "edge-7   gone   reachable  -           gone"
 plan_hash:
   description: Hash of the plan, for O(plan_hash).
   returned: always

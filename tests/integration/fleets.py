@@ -151,6 +151,15 @@ def freezes(stage: Stage) -> list[str]:
     return [item["metadata"]["name"] for item in items if "sunset.dev/freeze" in item["metadata"].get("labels", {})]
 
 
+def unguard(stage: Stage) -> None:
+    """Whatever guards the hub goes, bindings first."""
+    for plural in ("validatingadmissionpolicybindings", "validatingadmissionpolicies"):
+        path = f"/apis/admissionregistration.k8s.io/v1/{plural}"
+        for item in stage.api.get(path)[1]["items"]:
+            if "sunset.dev/guard" in item["metadata"].get("labels", {}):
+                stage.api.delete(f"{path}/{item['metadata']['name']}")
+
+
 def work_binding(cluster: str, *finalizers: str) -> Body:
     to = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
     name = f"open-cluster-management:managedcluster:{cluster}:work"

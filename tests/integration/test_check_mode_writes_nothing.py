@@ -16,10 +16,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs import (
     drain,
     finalizer,
     freeze,
+    hub_guard,
     managed_cluster,
     ranked_delete,
 )
-from integration.fleets import WORK_FINALIZER, addon, member, work, work_binding
+from integration.fleets import WORK_FINALIZER, addon, member, unguard, work, work_binding
 from integration.ranked import named
 from integration.running import run_job, run_playbook
 from integration.stage import CLEANUP, FOREIGN, GROUP, WIDGETS, Body, Stage, config_map, gadget, widget
@@ -99,11 +100,19 @@ def cluster_with_everything_on(stage: Stage) -> tuple[dict[str, Any], list[Body]
     return {**options, "namespace": "delete"}, things
 
 
+def hub_with_a_cluster(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
+    for definition in hub.definitions():
+        stage.api.apply_crd(definition)
+    stage.afterwards(lambda: unguard(stage))
+    return {"state": "present"}, stage.put(work("w", member(stage)))
+
+
 ROWS = [
     Row(finalizer.JOB, hanging_widgets),
     Row(ranked_delete.JOB, release_in_three_steps),
     Row(drain.JOB, operator_with_everything_on),
     Row(freeze.JOB, frozen_widgets),
+    Row(hub_guard.JOB, hub_with_a_cluster),
     Row(managed_cluster.JOB, cluster_with_everything_on),
 ]
 rows = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

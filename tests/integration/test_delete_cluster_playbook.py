@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -60,9 +61,10 @@ def test_the_playbook_checks_removes_shows_and_leaves_evidence(
     assert checked.rc == 0, checked.stdout
     assert audit.writes(detach.user.name) == []
     assert removal(checked)["changed"] is True
+    assert re.search(rf"{name} +would go +reachable +1 managedclusteraddons, 1 manifestworks +would go", checked.stdout)
     run = delete_cluster(tmp_path / "run", detach.user, **variables)
     assert run.rc == 0, run.stdout
-    assert f"{name}: gone" in run.stdout
+    assert re.search(rf"{name} +gone +- +- +gone", run.stdout)
     assert is_gone(stage, name)
     assert not has_namespace(stage, name)
     folder = Path(removal(run)["evidence"])
@@ -77,7 +79,7 @@ def test_the_playbook_takes_several_and_keeps_their_namespaces(stage: Stage, det
     run = delete_cluster(tmp_path, detach.user, cluster=names, keep_namespace=True)
     assert run.rc == 0, run.stdout
     for name in names:
-        assert f"{name}: gone, namespace kept: the task says so" in run.stdout
+        assert re.search(rf"{name} +gone +- +- +kept +namespace: the task says so", run.stdout)
         assert has_namespace(stage, name)
 
 
@@ -126,6 +128,10 @@ def test_the_role_shows_the_others_when_one_cannot_go(stage: Stage, detach: Deta
     run = run_playbook([role], detach.user.kubeconfig)
     assert run.rc != 0
     assert f"1 of 2 clusters are not gone ({dark})" in run.stdout
+    assert re.search(rf"{dark} +failed: reachable\? +unreachable +1 manifestworks", run.stdout), (
+        "no table after a failure"
+    )
+    assert re.search(rf"{good} +gone", run.stdout)
     assert is_gone(stage, good)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from ..teardown.managed_cluster.fleet import FleetOutcome
 from ..teardown.managed_cluster.lane import LaneOutcome
 from ..teardown.run import StepOutcome
+from .cluster_table import fleet_table
 from .ranked_results import kept_row, plan_rows, step_row, survivor_of, undo_of
 from .results import MOST, bounded
 
@@ -23,7 +24,8 @@ def fleet_result(outcome: FleetOutcome, requests: dict[str, Any]) -> dict[str, A
     plan = outcome.plan
     result: dict[str, Any] = {
         "changed": outcome.changed or (outcome.check_mode and bool(plan.going)),
-        "clusters": [_cluster(lane, outcome.kinds) for lane in outcome.lanes],
+        "clusters": [_cluster(lane, outcome) for lane in outcome.lanes],
+        "table": fleet_table(outcome),
         "plan_hash": plan.hash,
         "steps": [step_row(step) for step in steps or [StepOutcome(step) for step in plan.steps]],
         "counts": {
@@ -57,15 +59,17 @@ def fleet_undo(outcome: FleetOutcome) -> dict[str, Any] | None:
     return undo_of(outcome.keepsakes)
 
 
-def _cluster(lane: LaneOutcome, kinds: list[str]) -> dict[str, Any]:
+def _cluster(lane: LaneOutcome, outcome: FleetOutcome) -> dict[str, Any]:
     view = lane.view
-    left = {name: len(records) for name, records in zip(kinds, view.kinds, strict=False) if records}
-    remaining = {} if lane.phase == "gone" else left
+    counted = list(zip(outcome.kinds, view.kinds, strict=False)) if lane.phase != "gone" else []
+    remaining = {name: len(records) for name, records in counted if records}
+    held = {name: sum(bool(record.finalizers) for record in records) for name, records in counted}
     return {
         "name": view.name,
         "phase": lane.phase,
         "reachable": view.reach.value,
-        "condition": _condition(lane, remaining),
+        "condition": _condition(lane, remaining, held),
+        "hub_cleans_up": view.name in outcome.hub_cleans_up,
         "hub_condition": dict(view.hub_condition) if view.hub_condition else None,
         "remaining": remaining,
         "hooks": [hook.as_dict() for hook in list(lane.hooks.values())[:MOST]],
@@ -77,13 +81,15 @@ def _cluster(lane: LaneOutcome, kinds: list[str]) -> dict[str, Any]:
     }
 
 
-def _condition(lane: LaneOutcome, remaining: dict[str, int]) -> dict[str, str]:
+def _condition(lane: LaneOutcome, remaining: dict[str, int], held: dict[str, int]) -> dict[str, str]:
     """The condition as it was proposed, computed from what is there; the hub's own stands beside it."""
     if lane.phase == "gone":
         status, reason, message = "True", "NoResource", "nothing of the cluster is left on the hub"
     elif lane.failure and not remaining:
         status, reason, message = "False", "DeletingError", str(lane.failure)
     else:
-        counted = ", ".join(f"{count} {kind}" for kind, count in remaining.items()) or "the ManagedCluster"
+        waiting = {kind: f" ({count} with finalizers)" if count else "" for kind, count in held.items()}
+        texts = [f"{count} {kind}{waiting[kind]}" for kind, count in remaining.items()]
+        counted = ", ".join(texts) or "the ManagedCluster"
         status, reason, message = "False", "ResourceRemaining", f"still there: {counted}"
     return {"type": "ContentDeleteSuccess", "status": status, "reason": reason, "message": message}

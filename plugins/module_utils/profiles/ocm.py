@@ -14,10 +14,8 @@ from dataclasses import dataclass
 CLUSTERS = ("cluster.open-cluster-management.io", "ManagedCluster")
 ADDONS = ("addon.open-cluster-management.io", "ManagedClusterAddOn")
 WORKS = ("work.open-cluster-management.io", "ManifestWork")
-DEFAULT_CLEANUP = (
-    "addon.open-cluster-management.io/v1beta1/managedclusteraddons",
-    "work.open-cluster-management.io/v1/manifestworks",
-)
+ADDON_PLURAL, WORK_PLURAL = "managedclusteraddons", "manifestworks"
+DEFAULT_CLEANUP = (f"{ADDONS[0]}/v1beta1/{ADDON_PLURAL}", f"{WORKS[0]}/v1/{WORK_PLURAL}")
 
 # On a ManagedCluster: the two of the hub, and the two of the import controller that some distributions add.
 CLUSTER_FINALIZERS = (

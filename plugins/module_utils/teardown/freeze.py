@@ -14,31 +14,36 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline
-from ..events import Did, Tell
-from ..objects import ObjectRef, Record, Resource, ref_to
-from ..paths import covers
-from ..problems import CannotLook, Refused
-from ..well_known import CONFIG_MAPS
+from ..events import Tell
+from ..objects import ObjectRef, Resource
+from ..problems import Refused
+from .policies import (
+    LOOK_AGAIN,
+    PROBED,
+    Ours,
+    is_probe,
+    nothing_can_be_created,
+    only_in,
+    policy_kinds,
+    probe_rule,
+    require_policies,
+    try_probe,
+    wait_until_lifted,
+)
 
 if TYPE_CHECKING:
-    from ..kube.answers import ApiError
     from ..kube.cluster import Cluster
-    from ..kube.writes import Written
 
-GROUP = "admissionregistration.k8s.io"
 LABEL = "sunset.dev/freeze"
 ENDS = "sunset.dev/freeze-ends"
 _EFFECTIVE_WITHIN = 15.0
-_LOOK_AGAIN = 0.25
-_PROBES = 3  # namespaces in which it is tried
-_TRIES = 40
 _MARK = "frozen by sunset.kube"
 _GLOB = frozenset("*?")
+_FREEZE = Ours(LABEL, "freeze")
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ def policy_of(freeze: Freeze) -> dict[str, Any]:
         "metadata": _metadata(freeze),
         "spec": {
             "failurePolicy": "Ignore",  # a rule the server cannot evaluate must not hold up anybody
-            "matchConstraints": {"resourceRules": [*_rules(freeze), _probe_rule(freeze)]},
+            "matchConstraints": {"resourceRules": [*_rules(freeze), probe_rule(freeze.name)]},
             "matchConditions": _conditions(freeze),
             "validations": [{"expression": _expression(freeze), "message": _message(freeze), "reason": "Forbidden"}],
         },
@@ -72,10 +77,8 @@ def policy_of(freeze: Freeze) -> dict[str, Any]:
 
 
 def binding_of(freeze: Freeze) -> dict[str, Any]:
-    key = "kubernetes.io/metadata.name"
-    among = {"key": key, "operator": "In", "values": list(freeze.namespaces)}
     # Written even when there is no limit: a freeze that is widened must lose the old one.
-    limit = {"namespaceSelector": {"matchExpressions": [among]}} if freeze.namespaces else None
+    limit = only_in(freeze.namespaces) if freeze.namespaces else None
     spec = {"policyName": freeze.name, "validationActions": ["Deny"], "matchResources": limit}
     return {"metadata": _metadata(freeze), "spec": spec}
 
@@ -99,7 +102,7 @@ def _rules(freeze: Freeze) -> list[dict[str, Any]]:
 
 def _expression(freeze: Freeze) -> str:
     """CEL: true lets pass. Three ways to pass: it is over, it is not about this, or it is no probe of ours."""
-    forbidden = [f"({_is_probe(freeze)})"]
+    forbidden = [f"({is_probe(freeze.name)})"]
     if freeze.no_creation_of:
         kinds = json.dumps(sorted({f"{resource.group}/{resource.kind}" for resource in freeze.no_creation_of}))
         forbidden.append(
@@ -139,7 +142,9 @@ def _pattern(glob: str) -> str:
 def _conditions(freeze: Freeze) -> list[dict[str, str]]:
     """For whom and where. A namespace selector alone would let objects of the whole cluster be frozen, too."""
     allowed = json.dumps(list(freeze.allow_users))
-    found = [{"name": "for-whom", "expression": f"({_is_probe(freeze)}) || !(request.userInfo.username in {allowed})"}]
+    found = [
+        {"name": "for-whom", "expression": f"({is_probe(freeze.name)}) || !(request.userInfo.username in {allowed})"}
+    ]
     if freeze.namespaces:
         where = json.dumps(sorted(freeze.namespaces))
         found.append({"name": "where", "expression": f"request.namespace in {where}"})
@@ -153,27 +158,9 @@ def _message(freeze: Freeze) -> str:
     return f"{_MARK} ({freeze.name}, {digest}) until {freeze.end}"
 
 
-# -- a probe: a ConfigMap that would be refused, tried without keeping it, shows when the policy has taken effect -----
-
-
-def _probe_name(name: str) -> str:
-    return f"{name}-probe"
-
-
-def _probe_rule(freeze: Freeze) -> dict[str, Any]:
-    rule: dict[str, Any] = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}
-    return {**rule, "operations": ["CREATE"], "resourceNames": [_probe_name(freeze.name)]}
-
-
-def _is_probe(freeze: Freeze) -> str:
-    return f"request.kind.kind == 'ConfigMap' && request.name == '{_probe_name(freeze.name)}'"
-
-
 def require_freeze(cluster: Cluster) -> None:
     """Refuse now, before the first write, if a freeze could not be put in place, moved or lifted."""
-    for resource in _kinds(cluster):
-        for verb in ("create", "patch", "delete"):
-            cluster.require(verb, resource)
+    require_policies(cluster)
 
 
 def freeze(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
@@ -191,7 +178,7 @@ def freeze(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
 def _put_in_force(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
     changed = False
     for resource, item in _parts(wanted, cluster):
-        changed = _put(resource, item, cluster, tell) or changed
+        changed = _FREEZE.put(resource, item, cluster, tell) or changed
     deadline = Deadline(clock, _EFFECTIVE_WITHIN)
     while not _is_effective(wanted, cluster):
         if deadline.passed():
@@ -201,7 +188,7 @@ def _put_in_force(wanted: Freeze, cluster: Cluster, clock: Clock, tell: Tell) ->
                 why=f"the API server still allows what it forbids after {_EFFECTIVE_WITHIN:.0f} s",
                 next_step="look at the ValidatingAdmissionPolicy with kubectl describe; or go without freeze",
             )
-        clock.sleep(_LOOK_AGAIN)
+        clock.sleep(LOOK_AGAIN)
     return changed
 
 
@@ -209,138 +196,58 @@ def lift(name: str, cluster: Cluster, clock: Clock, tell: Tell) -> bool:
     """Take it away, and wait until the API server has noticed. Whether there was anything."""
     changed = False
     places = _frozen_namespaces(name, cluster)
-    for resource in reversed(_kinds(cluster)):
-        record = cluster.read(resource, "", name)
-        if record is not None and LABEL in record.labels:
-            written = cluster.delete(resource, record)
-            tell(Did("lift freeze", ref_to(resource, record), written.effect.value))
-            if written.problem:
-                raise written.problem
-            changed = changed or written.changed
-    for _try in range(_TRIES if changed else 0):
-        if not any(_denies(name, place, cluster) for place in places):
-            break
-        clock.sleep(_LOOK_AGAIN)
+    for resource in reversed(policy_kinds(cluster)):
+        changed = _FREEZE.take_away(resource, name, cluster, tell) or changed
+    if changed:
+        wait_until_lifted(name, _MARK, places, cluster, clock)
     return changed
 
 
 def _frozen_namespaces(name: str, cluster: Cluster) -> list[str]:
-    binding = cluster.read_whole(_kinds(cluster)[1], "", name) or {}
+    binding = cluster.read_whole(policy_kinds(cluster)[1], "", name) or {}
     limit = ((binding.get("spec") or {}).get("matchResources") or {}).get("namespaceSelector") or {}
     among = [value for one in limit.get("matchExpressions") or () for value in one.get("values") or ()]
-    return among[:_PROBES] or ["default"]
-
-
-def _denies(name: str, namespace: str, cluster: Cluster) -> bool:
-    problem = _try_probe(name, namespace, cluster)
-    return problem is not None and _MARK in problem.why
+    return among[:PROBED] or ["default"]
 
 
 def would_lift(name: str, cluster: Cluster) -> bool:
     """Check mode: is there anything of ours to lift?"""
-    records = [cluster.read(resource, "", name) for resource in _kinds(cluster)]
-    return any(record is not None and LABEL in record.labels for record in records)
+    return any(_FREEZE.is_there(resource, name, cluster) for resource in policy_kinds(cluster))
 
 
 def expired(cluster: Cluster) -> list[str]:
     """Names of freezes whose time is over: without effect, but still there."""
     now = datetime.datetime.fromtimestamp(cluster.server_time(), tz=datetime.timezone.utc)
     today = now.strftime("%Y-%m-%dT%H:%M:%SZ")
-    policies = cluster.list(_kinds(cluster)[0], None, f"{LABEL}=true").records
+    policies = cluster.list(policy_kinds(cluster)[0], None, f"{LABEL}=true").records
     return [record.name for record in policies if "" < record.annotations.get(ENDS, "") < today]
 
 
 def try_freeze(wanted: Freeze, cluster: Cluster) -> list[ObjectRef]:
     """Check mode: let the server try both parts. Those that would be new or different."""
-    different = []
-    for resource, item in _parts(wanted, cluster):
-        known = cluster.read_whole(resource, "", wanted.name)
-        if known is not None and LABEL not in ((known.get("metadata") or {}).get("labels") or {}):
-            raise _taken(resource, wanted.name)
-        if known is None:
-            written = cluster.create(resource, "", item, dry_run=True)
-            _raise_unless_done(written)
-        elif _is_same(known, item):
-            continue
-        different.append(ObjectRef(resource.api_version, resource.kind, "", wanted.name))
-    return different
-
-
-def _put(resource: Resource, item: Mapping[str, Any], cluster: Cluster, tell: Tell) -> bool:
-    name = item["metadata"]["name"]
-    written = cluster.create(resource, "", item)
-    if written.effect.value == "already" and written.record:
-        if LABEL not in written.record.labels:
-            raise _taken(resource, name)
-        if _is_same(cluster.read_whole(resource, "", name) or {}, item):
-            return False
-        written = cluster.merge_patch(resource, written.record, item)
-    _raise_unless_done(written)
-    record: Record | None = written.record
-    tell(Did("freeze", ref_to(resource, record) if record else ObjectRef("", "", "", name), written.effect.value))
-    return True
-
-
-def _taken(resource: Resource, name: str) -> Refused:
-    return Refused(
-        "cannot freeze",
-        which=f"{resource.kind} {name}",
-        why="there is one of this name that is not ours",
-        next_step="choose another name",
-    )
-
-
-def _is_same(known: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """Is everything we would write already there? The server adds defaults, which do not count."""
-    return covers(known.get("spec"), item["spec"]) and covers(
-        (known.get("metadata") or {}).get("annotations"), item["metadata"]["annotations"]
-    )
-
-
-def _raise_unless_done(written: Written) -> None:
-    if written.problem:
-        raise written.problem
+    return [
+        ObjectRef(resource.api_version, resource.kind, "", wanted.name)
+        for resource, item in _parts(wanted, cluster)
+        if _FREEZE.try_out(resource, item, cluster)
+    ]
 
 
 def _parts(wanted: Freeze, cluster: Cluster) -> list[tuple[Resource, dict[str, Any]]]:
-    policies, bindings = _kinds(cluster)
+    policies, bindings = policy_kinds(cluster)
     return [(policies, policy_of(wanted)), (bindings, binding_of(wanted))]
 
 
-def _kinds(cluster: Cluster) -> list[Resource]:
-    found = []
-    for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"):
-        resource = cluster.find_kind(GROUP, kind).resource
-        if resource is None or resource.version != "v1":
-            raise CannotLook(
-                "this cluster cannot freeze anything",
-                why=f"it does not serve {kind} in {GROUP}/v1, which is there from Kubernetes 1.30 on",
-                next_step="leave freeze out, and stop the controllers instead (quiesce: scale)",
-            )
-        found.append(resource)
-    return found
-
-
 def _is_effective(wanted: Freeze, cluster: Cluster) -> bool:
-    return all(_probe(wanted, namespace, cluster) for namespace in _probed(wanted))
-
-
-def _probed(wanted: Freeze) -> tuple[str, ...]:
-    return wanted.namespaces[:_PROBES] or ("default",)
+    return all(_probe(wanted, namespace, cluster) for namespace in wanted.namespaces[:PROBED] or ("default",))
 
 
 def _probe(wanted: Freeze, namespace: str, cluster: Cluster) -> bool:
-    """Is it in force there? Where the namespace is missing or on its way out, nothing can be created anyway."""
-    problem = _try_probe(wanted.name, namespace, cluster)
+    """Is it in force there?"""
+    problem = try_probe(wanted.name, namespace, cluster)
     if problem is None:
         return False
-    if _message(wanted) in problem.why or problem.status == 404 or "is being terminated" in problem.why:
+    if _message(wanted) in problem.why or nothing_can_be_created(problem):
         return True
     if problem.status == 403 and _MARK not in problem.why:
         raise problem  # no right to try it: not knowing is no yes
     return False
-
-
-def _try_probe(name: str, namespace: str, cluster: Cluster) -> ApiError | None:
-    probe = {"metadata": {"name": _probe_name(name)}}
-    return cluster.create(CONFIG_MAPS, namespace, probe, dry_run=True).problem

@@ -24,6 +24,7 @@ NAMES = (
     "drain",
     "finalizer",
     "freeze",
+    "hub_guard",
     "maintenance",
     "maintenance_info",
     "managed_cluster",

@@ -260,7 +260,7 @@ def test_a_probe_that_is_not_allowed_is_an_error_and_nothing_is_left() -> None:
 def test_an_old_cluster_cannot_freeze(missing: Any) -> None:
     cluster = DrainCluster()
     cluster.served.remove(missing)
-    with pytest.raises(CannotLook, match="this cluster cannot freeze anything"):
+    with pytest.raises(CannotLook, match="this cluster has no admission policies"):
         put(cluster)
     assert cluster.log == []
 

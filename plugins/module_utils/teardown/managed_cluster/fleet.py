@@ -51,6 +51,7 @@ class FleetOutcome:
     lanes: list[LaneOutcome] = field(default_factory=list)
     plan: Plan = field(default_factory=Plan)
     kinds: list[str] = field(default_factory=list)  # those that are cleaned up, by name
+    hub_cleans_up: set[str] = field(default_factory=set)  # clusters whose content the hub removes by itself
     check_mode: bool = False
     keepsakes: Keepsakes | None = None
     changed: bool = False
@@ -74,7 +75,8 @@ def remove_clusters(
     outcome.kinds = [one.plural if one else text for one, text in zip(kinds.cleanup, options.cleanup, strict=True)]
     outcome.lanes = [LaneOutcome(view, phase="pending" if view.is_there else "gone") for view in views]
     outcome.plan = _plan(views, kinds, options)
-    _warn_beforehand(outcome, views, options, tell)
+    outcome.hub_cleans_up = {view.name for view in views if view.hub_cleans_up}
+    _warn_beforehand(outcome, views, kinds, options, tell)
     tell(Planned(_summary(views, outcome.plan), outcome.plan.hash))
     try:
         check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash)
@@ -104,10 +106,10 @@ def _act(
     if options.check_mode:
         freezes.try_out(views)
         outcome.changed = any(_leaves_something(lane.view, options, cluster) for lane in outcome.lanes)
+        cluster.for_each(outcome.lanes, lambda lane: _foresee(lane, options, cluster))
         refused = rehearse(outcome.plan, {None: cluster}, "Background", tell)
-        outcome.failure = (
-            why_refused(refused, "delete") or _first_unreachable(outcome.lanes, options) or _first_kept(outcome.plan)
-        )
+        unreachable = next((lane.failure for lane in outcome.lanes if lane.failure), None)
+        outcome.failure = why_refused(refused, "delete") or unreachable or _first_kept(outcome.plan)
         return
     if options.keepsakes:
         outcome.keepsakes = keep(outcome.plan, {None: cluster})
@@ -172,17 +174,19 @@ def _is_refused(view: ClusterView, options: ClusterOptions) -> bool:
     return view.reach is not Reach.REACHABLE and bool(view.held) and options.on_unreachable == "fail"
 
 
-def _first_unreachable(lanes: Sequence[LaneOutcome], options: ClusterOptions) -> Problem | None:
-    """What a run would refuse, said in check mode already."""
-    for lane in lanes:
-        view = lane.view
-        if _is_refused(view, options):
-            return Refused(
-                f"cluster {view.name} cannot clean up",
-                why=f"{view.why_unreachable}, and {len(view.held)} addons and works wait for its agent",
-                next_step="bring it back, or say what to do with on_unreachable",
-            )
-    return None
+def _foresee(lane: LaneOutcome, options: ClusterOptions, cluster: Cluster) -> None:
+    """What a run would refuse, and what would become of the namespace, said in check mode already."""
+    view = lane.view
+    if _is_refused(view, options):
+        lane.failure = Refused(
+            f"cluster {view.name} cannot clean up",
+            why=f"{view.why_unreachable}, and {len(view.held)} addons and works wait for its agent",
+            next_step="bring it back, or say what to do with on_unreachable",
+        )
+    record = cluster.read(NAMESPACES, "", view.name)
+    lane.namespace_gone = record is None
+    if record is not None:
+        lane.namespace_kept = why_kept(options.namespace, record, cluster, later=True)
 
 
 def _first_kept(plan: Plan) -> Problem | None:
@@ -240,13 +244,18 @@ def _step(name: str, rank: int, members: Sequence[Member]) -> Step:
 
 def _summary(views: Sequence[ClusterView], plan: Plan) -> str:
     there = [view for view in views if view.is_there]
-    what = f"remove {len(there)} clusters with {len(plan.going) - sum(v.record is not None for v in there)} objects"
+    objects = len(plan.going) - sum(view.record is not None for view in there)
+    what = f"remove {len(there)} cluster{'s' * (len(there) != 1)} with {objects} objects"
     gone = len(views) - len(there)
     return what + (f"; {gone} are gone already" if gone else "")
 
 
-def _warn_beforehand(outcome: FleetOutcome, views: Sequence[ClusterView], options: ClusterOptions, tell: Tell) -> None:
-    texts = []
+def _warn_beforehand(
+    outcome: FleetOutcome, views: Sequence[ClusterView], kinds: HubKinds, options: ClusterOptions, tell: Tell
+) -> None:
+    texts = list(kinds.warnings)
+    if outcome.hub_cleans_up and options.manifestworks != "all":
+        texts.append(f"manifestworks: {options.manifestworks} is our part only; this hub deletes every work by itself")
     for view in views:
         records = [record for some in view.kinds for record in some]
         texts += [f"{view.name}: {text}" for record in records if (text := strange_priority(record))]

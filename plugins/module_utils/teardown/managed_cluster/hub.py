@@ -43,6 +43,7 @@ class HubKinds:
     clusters: Resource | None
     cleanup: tuple[Resource | None, ...]
     gate: tuple[Resource, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def works(self) -> int | None:
@@ -97,6 +98,11 @@ class ClusterView:
         return condition_of(self.item, "Deleting")
 
     @property
+    def hub_cleans_up(self) -> bool:
+        """Whether the hub removes addons and works by itself, as soon as the ManagedCluster is being deleted."""
+        return self.record is not None and ocm.HUB_CLEANS_UP in self.record.finalizers
+
+    @property
     def is_there(self) -> bool:
         return self.record is not None or any(self.kinds) or bool(self.hosted)
 
@@ -105,21 +111,29 @@ def find_kinds(options: ClusterOptions, cluster: Cluster) -> HubKinds:
     finding = cluster.find_kind(*ocm.CLUSTERS)
     if finding.resource is None and finding.availability.value != "not installed":
         raise CannotLook("cannot look for ManagedClusters", why=finding.why, next_step="bring that API back")
-    cleanup = tuple(_resolved(text, cluster) for text in options.cleanup)
-    gate = tuple(resource for text in options.wait_for if (resource := _resolved(text, cluster)) is not None)
+    cleanup, not_cleaned = _resolved(options.cleanup, "cleanup", cluster)
+    gate, not_waited_for = _resolved(options.wait_for, "wait_for", cluster)
+    if options.cleanup == ocm.DEFAULT_CLEANUP:
+        not_cleaned = []  # nobody asked for these versions
     if finding.resource is None and not any(cleanup):
         raise Refused(
             "this is no hub",
             why="neither ManagedClusters nor addons nor works are installed here",
             next_step="check the context; nothing was changed",
         )
-    return HubKinds(finding.resource, cleanup, gate)
+    served = tuple(resource for resource in gate if resource is not None)
+    return HubKinds(finding.resource, cleanup, served, (*not_cleaned, *not_waited_for))
 
 
-def _resolved(text: str, cluster: Cluster) -> Resource | None:
-    kind, api_version = spelled(text)
-    resource, _warning = cluster.resolve(kind, api_version, by_hand=api_version is None)
-    return resource
+def _resolved(texts: Sequence[str], option: str, cluster: Cluster) -> tuple[tuple[Resource | None, ...], list[str]]:
+    """The kinds as they are served, and what a person should know: a gate of a kind that is not there stands open."""
+    found, warnings = [], []
+    for text in texts:
+        kind, api_version = spelled(text)
+        resource, warning = cluster.resolve(kind, api_version, by_hand=api_version is None)
+        found.append(resource)
+        warnings += [f"{option}: {warning}"] if warning else []
+    return tuple(found), warnings
 
 
 def find_clusters(options: ClusterOptions, kinds: HubKinds, cluster: Cluster) -> list[ClusterView]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
 
-def why_kept(wish: str, record: Record, cluster: Cluster) -> str:
-    """The reason to keep the namespace; empty when it may go."""
+def why_kept(wish: str, record: Record, cluster: Cluster, *, later: bool = False) -> str:
+    """The reason to keep the namespace; empty when it may go. `later`: when addons and works will be gone."""
     if wish == "keep":
         return "the task says so"
     marks = [label for label in ocm.KEEP_LABELS if label in record.labels]
@@ -37,11 +37,13 @@ def why_kept(wish: str, record: Record, cluster: Cluster) -> str:
         return marker
     if wish == "auto" and not any(label in record.labels for label in ocm.NAMESPACE_LABELS):
         return f"no label says that it is a cluster's namespace ({ocm.NAMESPACE_LABELS[0]}); namespace: delete takes it"
-    return _whom_it_holds(record.name, cluster)
+    return _whom_it_holds(record.name, cluster, later=later)
 
 
-def _whom_it_holds(namespace: str, cluster: Cluster) -> str:
+def _whom_it_holds(namespace: str, cluster: Cluster, *, later: bool) -> str:
     for keeper in ocm.KEEPERS:
+        if later and (keeper.group, keeper.kind) in (ocm.ADDONS, ocm.WORKS):
+            continue
         finding = cluster.find_kind(keeper.group, keeper.kind)
         resource = finding.resource
         if resource is None and finding.availability.value == "not installed":

@@ -238,6 +238,29 @@ def test_a_cluster_that_is_created_anew_meanwhile_is_left_alone() -> None:
     assert "deletionTimestamp" not in hub.read_whole(CLUSTERS, "", "edge")["metadata"]  # type: ignore[index]
 
 
+def test_a_gate_of_a_kind_that_is_not_there_is_told_as_it_stands_open() -> None:
+    """It may be a typing error."""
+    wishes = ["applicationss.v1alpha1.argoproj.io", "argoproj.io/v1alpha1/applicationss"]
+    outcome = removed(hub_with("w"), "edge", wait_for=wishes, check_mode=True)
+    assert [text.partition(":")[0] for text in outcome.warnings] == ["wait_for", "wait_for"]
+    assert all("is not installed" in text for text in outcome.warnings)
+
+
+def test_nobody_is_bothered_with_the_versions_of_the_default() -> None:
+    hub = hub_with("w")
+    hub.served.remove(ADDONS)
+    assert removed(hub, "edge", check_mode=True).warnings == []
+
+
+def test_a_hub_that_cleans_up_by_itself_is_noticed_and_does_not_spare_works() -> None:
+    alone, helped = hub_with("w"), hub_with("w", finalizers=(API_CLEANUP, ocm.HUB_CLEANS_UP))
+    wishes: dict[str, Any] = {"check_mode": True, "manifestworks": "none"}
+    assert (removed(alone, "edge", **wishes).warnings, removed(alone, "edge", **wishes).hub_cleans_up) == ([], set())
+    outcome = removed(helped, "edge", **wishes)
+    assert outcome.hub_cleans_up == {"edge"}
+    assert "this hub deletes every work by itself" in outcome.warnings[0]
+
+
 def test_orphaning_is_told_before_anything_is_deleted() -> None:
     hub = hub_with("w", "edge-klusterlet")
     hub.add(ADDONS, "a", "edge")
