@@ -32,7 +32,7 @@ from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .pages.bundle import Bundle
 from .patching import Vanished, patch_route
-from .readiness import wait_for_pages
+from .readiness import ip_families, wait_for_pages
 from .recording import record
 from .scene import Route, Scene, look, look_again
 from .selection import Chosen, choose, is_a_solver, kinds_of, missing, namespaces_of, refuse_all, why_no_page
@@ -113,9 +113,9 @@ def _with_end(options: MaintenanceOptions, run: Run) -> MaintenanceOptions:
         ends_at = float(int(run.cluster.server_time() + options.lasts))
     if ends_at is not None and ends_at <= run.cluster.server_time():
         raise Refused("the window is over", why=f"it ended at {moment(ends_at)}", next_step="give a later window.end")
-    return dataclasses.replace(
-        options, ends_at=ends_at, answering=dataclasses.replace(options.answering, ends_at=ends_at)
-    )
+    families = ip_families(run.cluster)
+    answering = dataclasses.replace(options.answering, ends_at=ends_at, ip_families=families)
+    return dataclasses.replace(options, ends_at=ends_at, answering=answering)
 
 
 def _plan(chosen: Chosen, options: MaintenanceOptions, sources: PageSources, hides: Hides) -> Plan:

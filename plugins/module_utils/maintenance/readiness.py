@@ -121,7 +121,8 @@ def _why_unavailable(deployment: Mapping[str, Any], cluster: Cluster) -> str:
         pods = []
     ready = int(value_at(deployment, "status.availableReplicas") or 0)
     wanted = int(value_at(deployment, "spec.replicas") or 1)
-    return f"{ready} of {wanted} Pods ready" + (f", {trouble}" if (trouble := _trouble(pods)) else "")
+    trouble = _trouble(pods)
+    return f"{ready} of {wanted} Pods ready" + (f", {trouble}" if trouble else "")
 
 
 def _trouble(pods: Sequence[Mapping[str, Any]]) -> str:
@@ -156,3 +157,13 @@ def why_no_endpoint(place: Place, cluster: Cluster) -> str:
 
 def _is_true(item: Mapping[str, Any], condition: str) -> bool:
     return (condition_of(item, condition) or {}).get("status") == "True"
+
+
+def ip_families(cluster: Cluster) -> tuple[str, ...]:
+    """Those a new Service gets here, by that of the API server itself; nginx cannot listen where its node does not."""
+    try:
+        service = cluster.read_whole(_SERVICES, "default", "kubernetes")
+    except Problem:  # no right to look: a wrong guess shows as a page that does not get ready
+        service = None
+    found = value_at(service or {}, "spec.ipFamilies")
+    return tuple(found) if isinstance(found, list) and found else ("IPv4",)
