@@ -65,8 +65,8 @@ options:
       title:
         description: Title of the built-in page.
         type: str
-      message:
-        description: Message of the built-in page. A blank line begins a new paragraph.
+      details:
+        description: What the built-in page says below its title. A blank line begins a new paragraph.
         type: str
       contact:
         description: Whom to ask. A mail address or a URL becomes a link.
@@ -278,7 +278,7 @@ EXAMPLES = r"""
       - namespace: shop
     page:
       title: We are moving to a faster database
-      message: Your orders are safe.
+      details: Your orders are safe.
       contact: status@shop.example.com
     window:
       for: 1h

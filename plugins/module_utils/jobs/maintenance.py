@@ -33,7 +33,7 @@ ARGUMENTS = {
             "config_map": {"type": "raw"},
             "name": {"type": "str"},
             "title": {"type": "str"},
-            "message": {"type": "str"},
+            "details": {"type": "str"},
             "contact": {"type": "str"},
             "product": {"type": "str"},
             "language": {"type": "str"},

@@ -203,7 +203,8 @@ def _target(number: int, given: Mapping[str, Any], bad: BadFields) -> Target:
 
 
 _BODIES = ("html", "html_file", "config_map", "name")
-_TEXTS = ("title", "message", "contact", "product")
+# option → what the built-in page calls it
+_TEXTS = {"title": "title", "details": "message", "contact": "contact", "product": "product"}
 
 
 def _page(given: Mapping[str, Any], bad: BadFields) -> PageWish:
@@ -214,7 +215,7 @@ def _page(given: Mapping[str, Any], bad: BadFields) -> PageWish:
     if chosen and texts:
         bad.add("page", f"{', '.join(texts)} are for the built-in page; leave them out, or leave out {chosen[0]}")
     text = PageText(
-        **{key: str(given.get(key) or "") for key in _TEXTS},
+        **{word: str(given.get(key) or "") for key, word in _TEXTS.items()},
         language=given.get("language") or "en",
         words=given.get("words") or {},
         refresh=_at_least("page.refresh", given.get("refresh") or 0, 0, bad),
