@@ -204,7 +204,7 @@ options:
         description: The end, for example V(2026-11-16T23:30:00Z).
         type: str
       for:
-        description: How long from now on, for example V(90m) or V(1h30m).
+        description: How long from now on, for example V(90m) or V(1h30m). Each run moves the end.
         type: str
       job:
         description: A CronJob in the cluster ends the window by itself.
