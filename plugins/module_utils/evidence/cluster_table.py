@@ -62,5 +62,5 @@ def _remarks(lane: LaneOutcome, outcome: FleetOutcome) -> str:
         texts.append(f"namespace: {lane.namespace_kept}")
     if lane.may_remain:
         texts.append(f"{len(lane.may_remain)} objects may remain on the cluster")
-    texts += [f"hook of {hook.addon}: {hook.state}" for hook in lane.hooks.values() if hook.state != "finished"]
+    texts += [f"the hook of {hook.addon} did not finish" for hook in lane.hooks.values() if hook.state == "forced"]
     return "; ".join(texts)

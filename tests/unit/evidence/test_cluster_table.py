@@ -72,6 +72,14 @@ def test_a_gate_that_would_be_waited_at_is_named() -> None:
     assert "waits for ConfigMap edge/app" in row
 
 
+def test_a_hook_that_was_cut_short_is_told() -> None:
+    hub = Hub()
+    hub.join("edge", available="Unknown")
+    hub.add(ADDONS, "metrics", "edge", finalizers=[ocm.HOOK_FINALIZERS[0]])
+    [row] = fleet_table(removed(hub, "edge", on_unreachable="force", force_after=1))[1:]
+    assert "the hook of metrics did not finish" in row
+
+
 def test_a_long_remark_does_not_make_the_other_columns_wide() -> None:
     hub = Hub()
     hub.join("edge", available="Unknown")

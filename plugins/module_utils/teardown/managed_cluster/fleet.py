@@ -155,7 +155,7 @@ def _as_one(failed: Sequence[LaneOutcome], total: int) -> Problem:
     return Refused(
         f"{len(failed)} of {total} clusters are not gone",
         which=f"({names})",
-        why=str(first),
+        why=str(first).partition(" Next: ")[0].rstrip("."),
         next_step="see clusters for each; run the task again when the reasons are gone, it goes on from here",
     )
 

@@ -206,6 +206,7 @@ def test_one_that_cannot_go_does_not_hold_up_the_others() -> None:
     outcome = removed(hub, "dark", "edge", force_after=1, concurrency=1)
     assert [lane.phase for lane in outcome.lanes] == ["reachable?", "gone"]
     assert str(outcome.failure).startswith("1 of 2 clusters are not gone (dark)")
+    assert str(outcome.failure).count("Next:") == 1
 
 
 def test_a_namespace_with_a_tools_keep_marker_is_kept_and_that_is_success() -> None:
