@@ -190,8 +190,13 @@ options:
     default: swap
   gitops:
     description:
-      - Argo CD and Flux put back what they find changed. V(fail) refuses routes that belong to them, V(pause) asks them
-        to leave these alone and lets them go on afterwards, V(ignore) does not look.
+      - Argo CD, Flux and their like put back what they find changed. V(fail) refuses routes of an owner that does so,
+        or that cannot be seen, with the way out for each. Owners that do not heal by themselves are only warned of.
+      - V(pause) makes the owner wait and lets it go on when the last of its routes is back. Flux is asked by an
+        annotation on the route, in the same patch as the page; Argo CD by C(argocd.argoproj.io/skip-reconcile) on the
+        Application, which stops all of it. Who cannot be asked (Fleet, Config Sync, kapp-controller, a ManifestWork, an
+        Application of another cluster) is refused as with V(fail).
+      - V(ignore) does not look.
     type: str
     choices: [fail, pause, ignore]
     default: fail
@@ -309,7 +314,8 @@ RETURN = r"""
 targets:
   description:
     - Each route with its C(state) (V(enabled), V(disabled), V(exempt), V(pending) in check mode, V(failed)), the
-      C(page) it shows, its C(locations) with hosts, paths and Services, and the C(conflicts) that were kept.
+      C(page) it shows, its C(locations) with hosts, paths and Services, the C(conflicts) that were kept, and the
+      owners that are C(paused) for it.
   returned: always
   type: list
   elements: dict

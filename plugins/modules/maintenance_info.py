@@ -52,7 +52,7 @@ targets:
   description:
     - Each route in maintenance with its C(state) (V(enabled), V(partial) when some places were put back, V(overdue)
       when its window is over, V(leftover) when it shows no page any more), the C(page), its C(locations), C(since),
-      C(until), C(by), C(reason), and C(conflicts) - what is not as it should be.
+      C(until), C(by), C(reason), the owners that are C(paused) for it, and C(conflicts) - what is not as it should be.
   returned: always
   type: list
   elements: dict

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 # By name, not as `pytest_plugins`: that is refused here when somebody runs all of tests/ at once.
 from integration.fleets import detach, hub_kinds, living_hub
+from integration.gitops import gitops_kinds
 from integration.products import drainer, ngrok_kinds
 from integration.stage import dead_group, kinds, narrow_plane, stage
 from lab.fixtures import (
@@ -30,6 +31,7 @@ __all__ = [
     "detach",
     "drainer",
     "faults",
+    "gitops_kinds",
     "hub_kinds",
     "kinds",
     "living_hub",

@@ -62,6 +62,7 @@ def _target(one: TargetOutcome) -> dict[str, Any]:
         "until": moment(one.until) if one.until is not None else "",
         "by": one.by,
         "reason": one.reason,
+        "paused": one.paused,
         "why": one.why,
     }
 

@@ -19,12 +19,14 @@ from ..events import Noted, Planned
 from ..limits import check_limits
 from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
+from .backups import Backup
 from .changes import Change, Operation, Role
 from .hosting import release
 from .locations import ServiceRef, locations_of
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .patching import Vanished, patch_route
+from .pausing import require_rights, resume
 from .pointers import ABSENT
 from .readiness import wait_for_application
 from .recording import forget
@@ -80,7 +82,7 @@ def bring_back(
     if options.reopen_endpoints:
         wait_for_application(_services(returns), run)
     failed = _restore_all(returns, outcome, run)
-    _forget_all(returns, outcome, run)
+    failed += _forget_all(returns, outcome, run)
     _release_pages(returns, scene, options, outcome, run)
     _tell_conflicts(returns, outcome, run)
     if failed:
@@ -124,6 +126,11 @@ def _require_rights(returns: Sequence[Return], run: Run) -> None:
     needed = [("patch", one.route.resource) for one in returns]
     needed += [(verb, CONFIG_MAPS) for verb in ("patch", "delete")]
     run.cluster.for_each(list(dict.fromkeys(needed)), lambda one: run.cluster.require(one[0], one[1], namespaces))
+    require_rights([paused for backup in _backups(returns) for paused in backup.paused], run)
+
+
+def _backups(returns: Sequence[Return]) -> list[Backup]:
+    return [back.route.backup for back in returns if back.route.backup is not None]
 
 
 def _try(returns: Sequence[Return], run: Run) -> None:
@@ -132,6 +139,8 @@ def _try(returns: Sequence[Return], run: Run) -> None:
             patch_route(back.route, lambda route: _restored(route).operations, run, "take page from", dry_run=True)
 
     run.cluster.for_each(returns, one)
+    for problem in resume(_backups(returns), run, dry_run=True).values():
+        raise problem
 
 
 def _services(returns: Sequence[Return]) -> list[ServiceRef]:
@@ -184,12 +193,16 @@ def _restore_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Ru
     return failed
 
 
-def take_page_away(route: Route, run: Run) -> None:
-    """One route at once: for what must not stay half done."""
-    back = _return(route)
-    _take_away(back, run)
-    if back.route.backup is not None and not back.restore.stuck:
-        forget(back.route.backup, run)
+def take_pages_away(routes: Sequence[Route], run: Run) -> None:
+    """At once: for what must not stay half done."""
+    returns = [_return(route) for route in routes]
+    for back in returns:
+        _take_away(back, run)
+    backups = [back.route.backup for back in returns if back.route.backup is not None and not back.restore.stuck]
+    kept = resume(backups, run)
+    for backup in backups:
+        if backup.record.uid not in kept:
+            forget(backup, run)
 
 
 def _take_away(back: Return, run: Run) -> bool:
@@ -202,17 +215,23 @@ def _take_away(back: Return, run: Run) -> bool:
     return changed
 
 
-def _forget_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run) -> None:
-    """Backups go when their routes were seen without a page."""
+def _forget_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run) -> list[Problem]:
+    """Backups go when their routes were seen without a page, and who waited for them goes on."""
     done = [back for back in returns if back.outcome.state == "disabled"]
     fresh = look_again([back.route for back in done], run.cluster)
-
-    def one(back: Return) -> None:
+    for back in done:
         now = fresh.get(back.route.uid)
         if now is not None and now.pages:
             back.outcome.state, back.outcome.why = "failed", "it shows a page again; the backup is kept"
-            return
+    again = [str(back.route.ref) for back in done if back.outcome.state == "failed"]
+    done = [back for back in done if back.outcome.state == "disabled"]
+    kept = resume(_backups(done), run)
+
+    def one(back: Return) -> None:
         if back.route.backup is None:
+            return
+        if back.route.backup.record.uid in kept:
+            back.outcome.why = str(kept[back.route.backup.record.uid])
             return
         outcome.changed = True
         if seed_backup_of(back.route):
@@ -221,13 +240,13 @@ def _forget_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run
             forget(back.route.backup, run)
 
     run.cluster.for_each(done, one)
-    again = [str(back.route.ref) for back in done if back.outcome.state == "failed"]
     if again:
         raise Refused(
             "somebody puts the page back",
             which=", ".join(again[:5]),
             next_step="find out who, and run the task again; the backups are kept",
         )
+    return list(kept.values())
 
 
 def _release_pages(

@@ -25,13 +25,15 @@ from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
 from .backups import Began, Paused, moment
 from .changes import Operation
-from .disable import take_page_away
+from .disable import take_pages_away
+from .gitops import Truce, make_truce
 from .hosting import PART_KINDS, host, release, try_out
 from .middlewares import hiding_middlewares
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .pages.bundle import Bundle
 from .patching import Vanished, patch_route
+from .pausing import Pauses, ref_of, require_rights, try_pauses
 from .readiness import ip_families, wait_for_pages
 from .recording import record
 from .scene import Route, Scene, look, look_again
@@ -51,17 +53,20 @@ class Plan:
     outcome: TargetOutcome
     paused: list[Paused] = field(default_factory=list)
     before: frozenset[str] = frozenset()  # pages it showed when we came
+    recorded: bool = False  # its backup holds what this task is about to do
 
 
 def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     meant = kinds_of(options.targets, options.kinds, run.cluster)
     scene = look(options.kinds, namespaces_of(options.targets), run.cluster, widely=options.coverage)
     outcome.unseen = scene.unseen
-    chosen = _choose(options, meant, scene, outcome, run)
+    chosen = _choose(options, meant, scene, outcome)
+    truce = make_truce([one.route for one in chosen], options.gitops, outcome, run)
+    refuse_all([(one.route, why) for one in chosen if (why := why_no_page(one.route))] + truce.refused)
     options = _with_end(options, run)
     sources = PageSources(options, run.cluster)
     hides = hiding_middlewares([one.route for one in chosen], run.cluster)
-    plans = [_plan(one, options, sources, hides) for one in chosen]
+    plans = [_plan(one, options, sources, hides, truce) for one in chosen]
     _refuse_lost(plans)
     outcome.targets += [plan.outcome for plan in plans]
     outcome.plan_hash = plan_hash(plans)
@@ -85,7 +90,6 @@ def _choose(
     meant: dict[str, frozenset[tuple[str, str]]],
     scene: Scene,
     outcome: MaintenanceOutcome,
-    run: Run,
 ) -> list[Chosen]:
     absent = missing(options.targets, meant, scene)
     if absent:
@@ -97,7 +101,6 @@ def _choose(
     for one in solvers:
         outcome.targets.append(TargetOutcome(one.route.ref, "exempt", why="cert-manager proves the host by it"))
     chosen = [one for one in chosen if one not in solvers]
-    refuse_all([(one.route, why) for one in chosen if (why := why_no_page(one.route))])
     if not chosen:
         raise Refused(
             "no route fits the targets",
@@ -118,10 +121,10 @@ def _with_end(options: MaintenanceOptions, run: Run) -> MaintenanceOptions:
     return dataclasses.replace(options, ends_at=ends_at, answering=answering)
 
 
-def _plan(chosen: Chosen, options: MaintenanceOptions, sources: PageSources, hides: Hides) -> Plan:
+def _plan(chosen: Chosen, options: MaintenanceOptions, sources: PageSources, hides: Hides, truce: Truce) -> Plan:
     route = chosen.route
     bundle = sources.bundle_for(route.namespace)
-    selection = Selection(tuple(chosen.wishes), options.exempt)
+    selection = Selection(tuple(chosen.wishes), options.exempt, truce.annotations_for(route))
     done = _swap(route, selection, bundle, hides)
     backup = route.backup
     outcome = TargetOutcome(
@@ -132,10 +135,11 @@ def _plan(chosen: Chosen, options: MaintenanceOptions, sources: PageSources, hid
         until=options.ends_at,
         reason=options.reason,
         since=backup.began.at if backup else "",
+        paused=[str(ref_of(one)) for one in truce.paused_for(route)],
         item=route.item,
         operations=done.operations,
     )
-    return Plan(route, selection, bundle, done, outcome, before=frozenset(route.pages))
+    return Plan(route, selection, bundle, done, outcome, truce.paused_for(route), frozenset(route.pages))
 
 
 def _swap(route: Route, selection: Selection, bundle: Bundle, hides: Hides) -> Swap:
@@ -180,6 +184,7 @@ def _require_rights(plans: Sequence[Plan], run: Run) -> None:
         if resource is not None and kind != "Pod":
             needed += [(verb, resource) for verb in ("create", "patch", "delete")]
     run.cluster.for_each(needed, lambda one: run.cluster.require(one[0], one[1], namespaces))
+    require_rights([paused for plan in plans for paused in plan.paused], run)
 
 
 def _try_everything(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:
@@ -200,6 +205,7 @@ def _try_everything(plans: Sequence[Plan], options: MaintenanceOptions, run: Run
 
     run.cluster.for_each(_first(plans), try_page)
     run.cluster.for_each([plan for plan in plans if plan.swap.needed], try_route)
+    refused += try_pauses([paused for plan in plans for paused in plan.paused], run)
     if refused:
         raise Refused(
             "the API server would not do it",
@@ -251,40 +257,44 @@ def _swap_all(
     plans: Sequence[Plan], options: MaintenanceOptions, hides: Hides, outcome: MaintenanceOutcome, run: Run
 ) -> None:
     began = Began(moment(run.cluster.server_time()), run.cluster.who_am_i())
-    done: list[Plan] = []
+    pauses = Pauses(run)
 
     def one(plan: Plan) -> None:
         run.stop.raise_if_set()
         try:
-            changed = _swap_one(plan, options, hides, began, run)
+            changed = _swap_one(plan, options, hides, began, pauses, run)
         except Vanished as problem:
             plan.outcome.state, plan.outcome.why = "failed", problem.why
             return
         plan.outcome.state, plan.outcome.changed = "enabled", changed
-        if changed:
-            outcome.changed = True
-            done.append(plan)
+        outcome.changed = outcome.changed or changed
 
     try:
         run.cluster.for_each(plans, one)
     except Interrupted:
         raise  # the same task, run again, goes on from here
     except Problem:
-        _put_back(done, run)
+        _put_back(plans, run)
         raise
 
 
-def _swap_one(plan: Plan, options: MaintenanceOptions, hides: Hides, began: Began, run: Run) -> bool:
+def _swap_one(plan: Plan, options: MaintenanceOptions, hides: Hides, began: Began, pauses: Pauses, run: Run) -> bool:
+    paused = False
+
     def compute(route: Route) -> list[Operation]:
+        nonlocal paused
         done = _swap(route, plan.selection, plan.bundle, hides)
         _refuse_lost([dataclasses.replace(plan, route=route, swap=done)])
-        plan.swap = done
-        if done.needed or (route.backup and _says_something_else(route, options)):
+        plan.swap, plan.route = done, route
+        known = route.backup.paused if route.backup else []
+        if done.needed or plan.paused or (route.backup and _says_something_else(route, options)):
+            plan.recorded = True
             record(route, done.changes, plan.paused, began, options.ends_at, options.reason, run)
+            paused = pauses.hold(route, plan.paused, known) or paused
         return done.operations
 
     plan.route, changed = patch_route(plan.route, compute, run, "show page on")
-    return changed
+    return changed or paused
 
 
 def _says_something_else(route: Route, options: MaintenanceOptions) -> bool:
@@ -292,15 +302,15 @@ def _says_something_else(route: Route, options: MaintenanceOptions) -> bool:
     return backup is not None and (backup.until, backup.reason) != (options.ends_at, options.reason)
 
 
-def _put_back(done: Sequence[Plan], run: Run) -> None:
+def _put_back(plans: Sequence[Plan], run: Run) -> None:
     """All or nothing: an application half behind a page is worse than either."""
-    fresh = [plan for plan in done if not plan.before]
+    fresh = [plan for plan in plans if plan.recorded and not plan.before]
     if not fresh:
         return
     run.tell(Noted(f"a route refused: {len(fresh)} that were changed are put back"))
     with run.cluster.cleaning_up():
+        take_pages_away([plan.route for plan in fresh], run)
         for plan in fresh:
-            take_page_away(plan.route, run)
             release((plan.route.namespace, plan.bundle.name), [plan.route.uid], run)
             plan.outcome.state, plan.outcome.changed = "disabled", False
 

@@ -15,6 +15,7 @@ from ..clock import Clock, Deadline
 from .changes import Role
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
+from .pausing import ref_of
 from .scene import Route, Scene, look
 from .seed import SEED_MARKS, adopt_seed_backups
 from .selection import choose, kinds_of, namespaces_of
@@ -58,6 +59,7 @@ def _told(route: Route, scene: Scene, now: float) -> TargetOutcome:
         by=backup.began.by if backup else "",
         until=backup.until if backup else None,
         reason=backup.reason if backup else "",
+        paused=[str(ref_of(one)) for one in backup.paused] if backup else [],
     )
 
 

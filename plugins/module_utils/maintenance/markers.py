@@ -17,6 +17,8 @@ DIGEST = "sunset.dev/page-digest"
 # On a backup, because they may change while maintenance goes on.
 UNTIL, REASON = "sunset.dev/maintenance-until", "sunset.dev/maintenance-reason"
 BACKUP_PREFIX = "maintenance-backup-"
+# On an owner that was asked to wait: for which route, the last time. Without it, a pause is not ours to end.
+PAUSED_FOR = "sunset.dev/paused-for"
 OUR_LABEL = ("app.kubernetes.io/managed-by", "sunset.kube")
 
 # cert-manager proves by such a route that the host is ours.

@@ -49,6 +49,7 @@ class TargetOutcome:
     since: str = ""
     by: str = ""
     reason: str = ""
+    paused: list[str] = field(default_factory=list)  # owners that wait for it
     item: Mapping[str, Any] | None = None  # as it was read, and what was sent, for previews
     operations: Sequence[Operation] = ()
 

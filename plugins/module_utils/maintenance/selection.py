@@ -146,5 +146,5 @@ def refuse_all(reasons: Sequence[tuple[Route, str]], what: str = "no page can be
         what,
         which=f"for {len(reasons)} routes" if len(reasons) > 1 else "for one route",
         why=named + more,
-        next_step="leave these out of targets; nothing was changed",
+        next_step="mend these or leave them out of targets; nothing was changed",
     )

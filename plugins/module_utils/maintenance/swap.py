@@ -50,6 +50,8 @@ class Selection:
 
     wishes: tuple[Wish, ...] = (Wish(),)
     exempt: tuple[str, ...] = ()
+    # Annotations for the time: by these whoever would put the route back is asked not to.
+    annotations: tuple[tuple[str, str], ...] = ()
 
     def takes(self, location: Location) -> bool:
         return any(wish.takes(location) for wish in self.wishes)
@@ -115,7 +117,7 @@ def swap(
             if "{" not in beside.pattern:
                 _swap_beside(item, beside, None, recorded, result)
         _carve_out(item, kind, chosen, carve, recorded, result)
-        result.operations += _swap_annotations(item, page, recorded, result)
+        result.operations += _swap_annotations(item, page, selection.annotations, recorded, result)
     result.operations = guarded(item, result.operations)
     return result
 
@@ -228,15 +230,21 @@ def _carve_out(
 
 
 def _swap_annotations(
-    item: Mapping[str, Any], page: str, recorded: Mapping[Any, Change], result: Swap
+    item: Mapping[str, Any],
+    page: str,
+    further: Sequence[tuple[str, str]],
+    recorded: Mapping[Any, Change],
+    result: Swap,
 ) -> list[Operation]:
     known = (item.get("metadata") or {}).get("annotations") or {}
-    wanted: dict[str, Any] = {}
-    for key, now in known.items():
+    meanwhile: dict[str, Any] = dict(further)
+    for key in known:
         rule = ROUTE_ANNOTATIONS.get(key)
-        if rule is None or rule.refuse:
-            continue
-        after = ABSENT if rule.meanwhile is None else rule.meanwhile
+        if rule is not None and not rule.refuse:
+            meanwhile[key] = ABSENT if rule.meanwhile is None else rule.meanwhile
+    wanted: dict[str, Any] = {}
+    for key, after in meanwhile.items():
+        now = known.get(key, ABSENT)
         if now == after:
             continue
         wanted[key] = after

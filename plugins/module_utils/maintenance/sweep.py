@@ -19,6 +19,7 @@ from .markers import MARKER, SEED_ENABLED, SEED_MARKER, SEED_PAGE, SEED_SERVICE
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run
 from .patching import Vanished, patch_route
+from .pausing import sweep_pauses
 from .pointers import ABSENT
 from .recording import forget
 from .scene import Route, Scene, look
@@ -42,6 +43,7 @@ def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) ->
     for route in rest:
         _sweep_route(route, scene, old, options, outcome, run)
     _sweep_orphans(scene, options, outcome, run)
+    sweep_pauses(outcome, run, dry_run=options.check_mode)
     _sweep_pages(scene, old, options, outcome, run)
     outcome.swept += sweep_seed_pages(scene, namespaces, run, dry_run=options.check_mode)
     outcome.changed = outcome.changed or bool(outcome.swept)
