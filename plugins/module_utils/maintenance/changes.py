@@ -10,11 +10,12 @@ Room: maintenance (pure).
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .pointers import ABSENT, escaped, value_of
+from ..paths import covers
+from .pointers import ABSENT, escaped, matches, value_of
 
 
 class Role(enum.Enum):
@@ -64,6 +65,36 @@ def change_from(data: Mapping[str, Any]) -> Change:
 def latest(changes: Sequence[Change]) -> dict[tuple[str, str, str], Change]:
     """What was changed again counts as it was the last time."""
     return {change.key: change for change in changes}
+
+
+def added_entries(item: Mapping[str, Any], known: Sequence[Change]) -> Iterator[str]:
+    """Entries that stand in the route only because of us, as prefixes of pointers: they lead to the application."""
+    for change in known:
+        if change.role is Role.ADDED:
+            for pointer, _chosen in matches(item, f"{change.pattern}/*"):
+                if covers(value_of(item, pointer), change.after):
+                    yield pointer + "/"
+
+
+def with_entries_back(change: Change, now: Any) -> Any:
+    """A list as it is now, with the entries that we took out of it; anything else as it is now."""
+    taken = _taken_out(change)
+    if not taken or not (now is ABSENT or isinstance(now, list)):
+        return now
+    result = [] if now is ABSENT else list(now)
+    for number, entry in enumerate(change.before):
+        if entry in taken and entry not in result:
+            # behind the nearest of its old neighbours that is still there
+            ahead = [result.index(one) + 1 for one in change.before[:number] if one in result]
+            result.insert(max(ahead, default=0), entry)
+    return result
+
+
+def _taken_out(change: Change) -> list[Any]:
+    after = [] if change.after is ABSENT else change.after
+    if not isinstance(change.before, list) or not isinstance(after, list):
+        return []
+    return [entry for entry in change.before if entry not in after]
 
 
 Operation = dict[str, Any]

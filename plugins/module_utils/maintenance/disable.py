@@ -20,9 +20,10 @@ from ..limits import check_limits
 from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
 from .backups import Backup
-from .changes import Change, Operation, Role
+from .changes import Operation, latest
+from .claims import claim, services_in
 from .hosting import release
-from .locations import ServiceRef, locations_of
+from .locations import ServiceRef
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .patching import Vanished, patch_route
@@ -31,7 +32,6 @@ from .pointers import ABSENT
 from .readiness import wait_for_application
 from .recording import forget
 from .restore import Restore, restore
-from .route_kinds import RouteKind
 from .scene import HostedPage, Route, Scene, look, look_again
 from .seed import SEED_MARKS, adopt_seed_backups, forget_seed, seed_backup_of
 from .selection import choose, kinds_of, missing, namespaces_of
@@ -110,7 +110,7 @@ def _return(route: Route) -> Return:
 
 def _restored(route: Route) -> Restore:
     marks = {mark: ABSENT for mark in SEED_MARKS if mark in route.annotations}
-    return restore(route.item, route.kind, route.backup.changes if route.backup else [], marks)
+    return restore(route.item, route.kind, route.known, marks)
 
 
 def _plan_hash(returns: Sequence[Return]) -> str:
@@ -147,26 +147,12 @@ def _services(returns: Sequence[Return]) -> list[ServiceRef]:
     """Where the routes will lead to."""
     found = []
     for back in returns:
-        places = {location.identity for location in back.restore.restored}
-        changes = back.route.backup.changes if back.route.backup else []
-        for change in changes:
-            if change.role is Role.BACKEND and change.identity in places:
+        claims = claim(back.route.locations, latest(back.route.known).values())
+        for location in back.restore.restored:
+            change = claims.of(location)
+            if change is not None:
                 found += services_in(change, back.route.kind, back.route.namespace)
     return found
-
-
-def services_in(change: Change, kind: RouteKind, namespace: str) -> list[ServiceRef]:
-    """The Services that a recorded backend names: read by the same table, from a route made for the purpose."""
-    item = {"metadata": {"namespace": namespace}, **_only(change.pointer.split("/")[1:], change.before)}
-    return [service for location in locations_of(item, kind) for service in location.services]
-
-
-def _only(keys: list[str], value: object) -> dict[str, object]:
-    """An object with nothing but this value at its place."""
-    built: object = value
-    for key in reversed(keys):
-        built = [*({} for _before in range(int(key))), built] if key.isdigit() else {key: built}
-    return built if isinstance(built, dict) else {}
 
 
 def _restore_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run) -> list[Problem]:
@@ -193,16 +179,28 @@ def _restore_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Ru
     return failed
 
 
-def take_pages_away(routes: Sequence[Route], run: Run) -> None:
-    """At once: for what must not stay half done."""
-    returns = [_return(route) for route in routes]
-    for back in returns:
-        _take_away(back, run)
-    backups = [back.route.backup for back in returns if back.route.backup is not None and not back.restore.stuck]
-    kept = resume(backups, run)
-    for backup in backups:
+def take_pages_away(routes: Sequence[Route], run: Run) -> dict[str, Problem]:
+    """At once, from the routes as they are now: for what must not stay half done. Why not, by uid."""
+    failed: dict[str, Problem] = {}
+    done: list[Backup] = []
+    for route in look_again(routes, run.cluster).values():
+        back = _return(route)
+        try:
+            _take_away(back, run)
+        except Vanished:
+            continue
+        except Problem as problem:
+            failed[route.uid] = problem
+            continue
+        if back.restore.stuck:
+            failed[route.uid] = Refused("a page stays", which=f"on {route.ref}", why="; ".join(back.restore.stuck))
+        elif back.route.backup is not None:
+            done.append(back.route.backup)
+    kept = resume(done, run)
+    for backup in done:
         if backup.record.uid not in kept:
             forget(backup, run)
+    return failed
 
 
 def _take_away(back: Return, run: Run) -> bool:

@@ -53,7 +53,6 @@ class Plan:
     outcome: TargetOutcome
     paused: list[Paused] = field(default_factory=list)
     before: frozenset[str] = frozenset()  # pages it showed when we came
-    recorded: bool = False  # its backup holds what this task is about to do
 
 
 def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
@@ -143,8 +142,7 @@ def _plan(chosen: Chosen, options: MaintenanceOptions, sources: PageSources, hid
 
 
 def _swap(route: Route, selection: Selection, bundle: Bundle, hides: Hides) -> Swap:
-    known = route.backup.changes if route.backup else []
-    return swap(route.item, route.kind, selection, bundle.name, known, hides)
+    return swap(route.item, route.kind, selection, bundle.name, route.known, hides)
 
 
 def _refuse_lost(plans: Sequence[Plan]) -> None:
@@ -266,6 +264,9 @@ def _swap_all(
         except Vanished as problem:
             plan.outcome.state, plan.outcome.why = "failed", problem.why
             return
+        except Problem as problem:
+            plan.outcome.why = str(problem)
+            raise
         plan.outcome.state, plan.outcome.changed = "enabled", changed
         outcome.changed = outcome.changed or changed
 
@@ -274,7 +275,7 @@ def _swap_all(
     except Interrupted:
         raise  # the same task, run again, goes on from here
     except Problem:
-        _put_back(plans, run)
+        _put_back(plans, outcome, run)
         raise
 
 
@@ -288,7 +289,6 @@ def _swap_one(plan: Plan, options: MaintenanceOptions, hides: Hides, began: Bega
         plan.swap, plan.route = done, route
         known = route.backup.paused if route.backup else []
         if done.needed or plan.paused or (route.backup and _says_something_else(route, options)):
-            plan.recorded = True
             record(route, done.changes, plan.paused, began, options.ends_at, options.reason, run)
             paused = pauses.hold(route, plan.paused, known) or paused
         return done.operations
@@ -302,17 +302,22 @@ def _says_something_else(route: Route, options: MaintenanceOptions) -> bool:
     return backup is not None and (backup.until, backup.reason) != (options.ends_at, options.reason)
 
 
-def _put_back(plans: Sequence[Plan], run: Run) -> None:
-    """All or nothing: an application half behind a page is worse than either."""
-    fresh = [plan for plan in plans if plan.recorded and not plan.before]
+def _put_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> None:
+    """All or nothing: an application half behind a page is worse than either. Those that had a page before keep one."""
+    fresh = [plan for plan in plans if not plan.before]
     if not fresh:
         return
-    run.tell(Noted(f"a route refused: {len(fresh)} that were changed are put back"))
+    run.tell(Noted(f"a route refused: what was changed of {len(fresh)} is put back"))
     with run.cluster.cleaning_up():
-        take_pages_away([plan.route for plan in fresh], run)
+        failed = take_pages_away([plan.route for plan in fresh], run)
         for plan in fresh:
-            release((plan.route.namespace, plan.bundle.name), [plan.route.uid], run)
-            plan.outcome.state, plan.outcome.changed = "disabled", False
+            problem = failed.get(plan.route.uid)
+            if problem is None:
+                release((plan.route.namespace, plan.bundle.name), [plan.route.uid], run)
+                plan.outcome.state, plan.outcome.changed = "disabled", False
+            else:  # it keeps its page and its backup
+                plan.outcome.state, plan.outcome.why = "failed", str(problem)
+    outcome.changed = any(plan.outcome.changed for plan in plans)
 
 
 def _read_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> None:

@@ -22,6 +22,7 @@ from .route_kinds import NAMESPACE, SERVICE, Backend, RouteKind
 # Ours have ten digits, those of the maintenance-operator eight.
 PAGE_NAME = re.compile(r"maintenance-[0-9a-f]{8}(?:[0-9a-f]{2})?")
 _EXPRESSION = re.compile(r"(!?)\s*\b(Host|HostHeader|Path|PathPrefix)\(([^()]*)\)")
+_NUMBERED = re.compile(r"#\d+$")
 _QUOTED = re.compile(r"`([^`]*)`|\"([^\"]*)\"|'([^']*)'")
 
 
@@ -52,6 +53,13 @@ class Location:
     def page(self) -> str | None:
         """The page that stands there, if one does."""
         return page_in(self.value, self.backend.page)
+
+    @property
+    def half_page(self) -> str | None:
+        """A page that stands there beside something else: not written by us, and no backend of the application."""
+        if self.page is not None:
+            return None
+        return next((one.name for one in self.services if PAGE_NAME.fullmatch(one.name)), None)
 
     @property
     def where(self) -> str:
@@ -86,6 +94,11 @@ def locations_of(item: Mapping[str, Any], kind: RouteKind) -> list[Location]:
             services = tuple(_services(value, backend, _namespace(item)))
             found.append(Location(backend, pointer, chosen, identity, value, hosts, paths, services))
     return found
+
+
+def words_of(identity: str) -> str:
+    """What an entry is known by, without the number that tells it from others with the same words."""
+    return _NUMBERED.sub("", identity)
 
 
 def other_services(item: Mapping[str, Any], kind: RouteKind) -> list[ServiceRef]:

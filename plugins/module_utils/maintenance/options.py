@@ -43,6 +43,11 @@ class Target:
     ingress_class: str = ""
     service: str = ""
 
+    @property
+    def is_narrow(self) -> bool:
+        """Only some places of a route are meant."""
+        return bool(self.hosts or self.paths or self.service)
+
     def __str__(self) -> str:
         place = "/".join(filter(None, (self.namespace, self.name)))
         return f"{self.kind or 'route'} {place}".strip()

@@ -51,7 +51,7 @@ def _matches(
         for number, entry in enumerate(item if isinstance(item, list) else ()):
             yield from _matches(entry, rest, f"{pointer}/{number}", (*chosen, number))
     elif not rest:
-        if isinstance(item, Mapping):
+        if isinstance(item, Mapping) or value_of(item, f"/{head}") is not ABSENT:
             yield f"{pointer}/{head}", chosen
     else:
         inner = value_of(item, f"/{head}")
@@ -69,6 +69,11 @@ def bound(pattern: str, chosen: tuple[int, ...]) -> str:
     for number, entry in enumerate(chosen):
         pattern = pattern.replace(f"{{{number}}}", str(entry))
     return pattern
+
+
+def place_order(pointer: str) -> list[tuple[int, str]]:
+    """To sort pointers as their entries stand in lists: the tenth after the ninth."""
+    return [(int(key), "") if key.isdigit() else (0, key) for key in _raw_keys(pointer)]
 
 
 def escaped(key: str) -> str:

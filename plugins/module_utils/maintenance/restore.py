@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..paths import covers
-from .changes import Change, Operation, Role, annotate, guarded, latest, put
+from .changes import Change, Operation, Role, added_entries, annotate, guarded, latest, put, with_entries_back
+from .claims import Claims, claim
 from .locations import Location, locations_of
 from .markers import MARKER
 from .pointers import ABSENT, bound, matches, value_of
@@ -42,9 +43,11 @@ def restore(
     """`marks` are annotations that go or change as well; our own marker always goes, unless a place is stuck."""
     result = Restore()
     changes = latest(known)
-    locations = locations_of(item, kind)
-    _restore_backends(item, locations, changes, result)
-    places = {location.identity: location for location in locations}
+    ours = tuple(added_entries(item, known))
+    locations = [location for location in locations_of(item, kind) if not location.pointer.startswith(ours)]
+    claims = claim(locations, changes.values())
+    _restore_backends(item, locations, claims, result)
+    places = {claims.identity_of(location): location for location in locations}
     for change in changes.values():
         if change.role is Role.BESIDE:
             _restore_beside(item, change, places, result)
@@ -56,36 +59,24 @@ def restore(
     return result
 
 
-def _restore_backends(
-    item: Mapping[str, Any], locations: Sequence[Location], changes: Mapping[Any, Change], result: Restore
-) -> None:
-    backends = [change for change in changes.values() if change.role is Role.BACKEND]
-    unclaimed = {change.identity: change for change in backends}
-    strangers = []
+def _restore_backends(item: Mapping[str, Any], locations: Sequence[Location], claims: Claims, result: Restore) -> None:
     for location in locations:
-        change = unclaimed.pop(location.identity, None)
-        if location.page is None:
+        change = claims.of(location)
+        if location.page is not None and change is None:
+            result.stuck.append(f"{location.where}: shows {location.page}, and no backup says what stood there")
+        elif location.half_page:
+            result.stuck.append(f"{location.where}: {location.half_page} stands there beside something else")
+        elif location.page is None:
             if change is not None and location.value != change.before:
                 result.conflicts.append(f"{location.where}: its backend was edited during maintenance, and stays so")
         elif change is not None:
-            _put_back(item, location, change, result)
-        else:
-            strangers.append(location)
-    for location in strangers:  # its host or path was edited: what stood at this very place is the best there is
-        change = next((one for one in unclaimed.values() if one.pointer == location.pointer), None)
-        if change is None:
-            result.stuck.append(f"{location.where}: shows {location.page}, and no backup says what stood there")
-        else:
-            del unclaimed[change.identity]
-            _put_back(item, location, change, result)
-    result.conflicts += [
-        f"{change.pointer}: was removed during maintenance, and stays so" for change in unclaimed.values()
-    ]
-
-
-def _put_back(item: Mapping[str, Any], location: Location, change: Change, result: Restore) -> None:
-    result.operations += put(item, location.pointer, change.before)
-    result.restored.append(location)
+            result.operations += put(item, location.pointer, change.before)
+            result.restored.append(location)
+            if location.pointer in claims.guessed:
+                result.conflicts.append(
+                    f"{location.where}: was edited during maintenance; it leads to what stood at {change.pointer}"
+                )
+    result.conflicts += [f"{change.pointer}: was removed during maintenance, and stays so" for change in claims.left]
 
 
 def _restore_beside(item: Mapping[str, Any], change: Change, places: Mapping[str, Location], result: Restore) -> None:
@@ -93,15 +84,23 @@ def _restore_beside(item: Mapping[str, Any], change: Change, places: Mapping[str
     if change.identity:
         location = places.get(change.identity)
         if location is None:
-            return  # its entry is gone, or its host or path was edited
+            return  # its entry is gone
         pointer = bound(change.pattern, location.chosen)
     now = value_of(item, pointer)
     if now == change.before:
         return
-    if _is_as_written(now, change.after):
+    merged = with_entries_back(change, now)
+    if merged != now:
+        result.operations += put(item, pointer, merged)
+    elif _is_as_written(now, change.after):
         result.operations += put(item, pointer, change.before)
-    else:
+    elif not _holds_all(now, change.before):
         result.conflicts.append(f"{pointer}: was edited during maintenance, and stays so")
+
+
+def _holds_all(now: Any, before: Any) -> bool:
+    """A list that has everything it had, and more: nothing of ours is missing."""
+    return isinstance(now, list) and isinstance(before, list) and all(entry in now for entry in before)
 
 
 def _is_as_written(now: Any, after: Any) -> bool:

@@ -18,6 +18,7 @@ from ..objects import ObjectRef, Record, Resource, record_of, ref_to
 from ..problems import BadOption, CannotLook, Problem
 from ..well_known import CONFIG_MAPS
 from .backups import Backup, made_at, read_backup
+from .changes import Change
 from .locations import Location, locations_of
 from .markers import BACKUP, DIGEST, MARKER, PAGE, ROLE
 from .route_kinds import NO_PAGES, RouteKind
@@ -37,6 +38,11 @@ class Route:
     resource: Resource
     item: Mapping[str, Any]
     backup: Backup | None = None
+
+    @property
+    def known(self) -> Sequence[Change]:
+        """What is known of how it was before."""
+        return self.backup.changes if self.backup else ()
 
     @property
     def record(self) -> Record:

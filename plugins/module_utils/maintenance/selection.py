@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from ..problems import Refused
 from ..profiles.route_annotations import ROUTE_ANNOTATIONS
-from .changes import Change
-from .locations import Location
+from .changes import latest
+from .claims import claim, services_in
+from .locations import Location, ServiceRef
 from .markers import SEED_ENABLED, SOLVER
 from .options import Target
 from .pointers import values
@@ -57,7 +58,7 @@ def namespaces_of(targets: Sequence[Target]) -> frozenset[str] | None:
 def choose(
     targets: Sequence[Target], meant: dict[str, frozenset[tuple[str, str]]], scene: Scene, *, before: bool = False
 ) -> list[Chosen]:
-    """The routes that fit, in a steady order. `before`: places are judged by what stood there before maintenance."""
+    """The routes that fit, in a steady order. `before`: also those that have no place left that could show a page."""
     chosen: dict[str, Chosen] = {}
     for target in targets or (Target(),):
         for route in scene.routes.values():
@@ -89,7 +90,7 @@ def _fits(target: Target, meant: dict[str, frozenset[tuple[str, str]]], route: R
         and target.name in ("", record.name)
         and target.labels(record.labels)
         and (not target.ingress_class or target.ingress_class in classes_of(route))
-        and any(_is_meant(target, location, route, before=before) for location in route.locations)
+        and ((before and not target.is_narrow) or any(_is_meant(target, place, route) for place in route.locations))
     )
 
 
@@ -97,17 +98,19 @@ def classes_of(route: Route) -> list[str]:
     return [name for pattern in route.kind.classes for name in values(route.item, pattern) if isinstance(name, str)]
 
 
-def _is_meant(target: Target, location: Location, route: Route, *, before: bool) -> bool:
+def _is_meant(target: Target, location: Location, route: Route) -> bool:
     if location.page is None:
         return Wish(target.hosts, target.paths, target.service).takes(location)
     if not Wish(target.hosts, target.paths).takes(location):
         return False
     # It shows a page: which Service it leads to stands in the backup only.
-    return not target.service or not before or target.service in repr([one.before for one in _changes(route)])
+    return not target.service or target.service in {one.name for one in former_services(route, location)}
 
 
-def _changes(route: Route) -> list[Change]:
-    return list(route.backup.changes) if route.backup else []
+def former_services(route: Route, location: Location) -> list[ServiceRef]:
+    """Where a place led before it showed a page."""
+    change = claim(route.locations, latest(route.known).values()).of(location)
+    return services_in(change, route.kind, route.namespace) if change is not None else []
 
 
 def is_a_solver(route: Route) -> bool:

@@ -9,23 +9,37 @@ Room: maintenance (pure). Nothing is decided here about other routes, and nothin
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..paths import covers
 from ..profiles.route_annotations import ROUTE_ANNOTATIONS
-from .changes import Change, Operation, Role, annotate, annotation_pointer, guarded, latest, put
+from .changes import (
+    Change,
+    Operation,
+    Role,
+    added_entries,
+    annotate,
+    annotation_pointer,
+    guarded,
+    latest,
+    put,
+    with_entries_back,
+)
+from .claims import Claims, claim
 from .locations import Location, ServiceRef, locations_of, other_services, page_for
 from .markers import MARKER
-from .pointers import ABSENT, bound, matches, value_of
+from .pointers import ABSENT, bound, value_of
 from .route_kinds import Beside, RouteKind
 
 # Adds entries to a route for what stays open: see carving.py.
 Carve = Callable[[Mapping[str, Any], RouteKind, Sequence[Location]], "list[Change]"]
 # Whether a Traefik Middleware would keep the page from being seen, by namespace and name.
 Hides = Callable[[str, str], bool]
+# An entry of a list: by what it is known, and which one it is now. Nothing for the route as a whole.
+Entry = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -98,53 +112,47 @@ def swap(
     result = Swap()
     recorded = latest(known)
     namespace = str((item.get("metadata") or {}).get("namespace") or "")
-    ours = list(added_entries(item, known))
-    chosen = [
-        location
-        for location in locations_of(item, kind)
-        if not location.pointer.startswith(tuple(ours)) and _is_chosen(location, selection, recorded, result)
-    ]
+    ours = tuple(added_entries(item, known))
+    places = [location for location in locations_of(item, kind) if not location.pointer.startswith(ours)]
+    claims = claim(places, recorded.values())
+    chosen = [location for location in places if _is_chosen(location, selection, claims, result)]
     for location in chosen:
-        _swap_backend(item, location, page, namespace, recorded, result)
+        identity = claims.identity_of(location)
+        _swap_backend(item, location, identity, page, namespace, recorded, result)
         for beside in kind.beside:
             if "{" in beside.pattern:
-                _swap_beside(item, beside, location, recorded, result)
+                _swap_beside(item, beside, (identity, location.chosen), recorded, result)
         if kind.middlewares:
-            _swap_middlewares(item, kind.middlewares, location, namespace, hides, recorded, result)
+            entry = (identity, location.chosen)
+            _swap_middlewares(item, kind.middlewares, entry, namespace, hides, recorded, result)
     if chosen:
         result.services += other_services(item, kind)
         for beside in kind.beside:
             if "{" not in beside.pattern:
-                _swap_beside(item, beside, None, recorded, result)
+                _swap_beside(item, beside, ("", ()), recorded, result)
         _carve_out(item, kind, chosen, carve, recorded, result)
         result.operations += _swap_annotations(item, page, selection.annotations, recorded, result)
     result.operations = guarded(item, result.operations)
     return result
 
 
-def added_entries(item: Mapping[str, Any], known: Sequence[Change]) -> Iterator[str]:
-    """Entries that stand in the route only because of us, as prefixes of pointers: they lead to the application."""
-    for change in known:
-        if change.role is Role.ADDED:
-            for pointer, _chosen in matches(item, f"{change.pattern}/*"):
-                if covers(value_of(item, pointer), change.after):
-                    yield pointer + "/"
-
-
-def _is_chosen(location: Location, selection: Selection, recorded: Mapping[Any, Change], result: Swap) -> bool:
+def _is_chosen(location: Location, selection: Selection, claims: Claims, result: Swap) -> bool:
+    if location.page is not None:
+        if claims.of(location) is None:
+            result.lost.append(location)
+        return True  # what shows a page is ours to keep up to date, whatever was selected this time
     if selection.exempts(location):
         result.exempt.append(location)
         return False
-    if location.page is not None:
-        if (location.identity, location.backend.pattern, "") not in recorded:
-            result.lost.append(location)
-        return True  # what shows a page is ours to keep up to date, whatever was selected this time
+    if selection.takes(location) and location.half_page:
+        result.lost.append(location)
     return selection.takes(location)
 
 
 def _swap_backend(
     item: Mapping[str, Any],
     location: Location,
+    identity: str,
     page: str,
     namespace: str,
     recorded: Mapping[Any, Change],
@@ -152,7 +160,7 @@ def _swap_backend(
 ) -> None:
     result.swapped.append(location)
     after = page_for(location.backend.page, page, namespace)
-    change = Change(Role.BACKEND, location.identity, location.backend.pattern, location.pointer, location.value, after)
+    change = Change(Role.BACKEND, identity, location.backend.pattern, location.pointer, location.value, after)
     if location.page is None:
         result.services += location.services
         if _is_news(change, recorded):
@@ -162,16 +170,16 @@ def _swap_backend(
 
 
 def _swap_beside(
-    item: Mapping[str, Any], beside: Beside, location: Location | None, recorded: Mapping[Any, Change], result: Swap
+    item: Mapping[str, Any], beside: Beside, entry: Entry, recorded: Mapping[Any, Change], result: Swap
 ) -> None:
-    pointer = bound(beside.pattern, location.chosen) if location else beside.pattern
+    identity, chosen = entry
+    pointer = bound(beside.pattern, chosen)
     now = value_of(item, pointer)
     if (now is ABSENT and not beside.always) or (beside.only_if and now not in beside.only_if):
         return
     after = _meanwhile(now, beside)
     if now == after:
         return
-    identity = location.identity if location else ""
     _note(item, Change(Role.BESIDE, identity, beside.pattern, pointer, now, after), recorded, result)
 
 
@@ -187,23 +195,27 @@ def _meanwhile(now: Any, beside: Beside) -> Any:
 def _swap_middlewares(
     item: Mapping[str, Any],
     pattern: str,
-    location: Location,
+    entry: Entry,
     namespace: str,
     hides: Hides,
     recorded: Mapping[Any, Change],
     result: Swap,
 ) -> None:
-    pointer = bound(pattern, location.chosen)
+    identity, chosen = entry
+    pointer = bound(pattern, chosen)
     now = value_of(item, pointer)
     if not isinstance(now, list):
         return
     left = [one for one in now if not hides(str(one.get("namespace") or namespace), str(one.get("name") or ""))]
     if left != now:
         after = left or ABSENT
-        _note(item, Change(Role.BESIDE, location.identity, pattern, pointer, now, after), recorded, result)
+        _note(item, Change(Role.BESIDE, identity, pattern, pointer, now, after), recorded, result)
 
 
 def _note(item: Mapping[str, Any], change: Change, recorded: Mapping[Any, Change], result: Swap) -> None:
+    before = recorded.get(change.key)
+    if before is not None:  # what we took out of a list the last time belongs to it still
+        change = dataclasses.replace(change, before=with_entries_back(before, change.before))
     if _is_news(change, recorded):
         result.changes.append(change)
     result.operations += put(item, change.pointer, change.after)
