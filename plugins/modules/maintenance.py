@@ -251,7 +251,9 @@ options:
         default: true
   linger:
     description:
-      - Seconds that a page stays after no route shows it, until controllers have noticed.
+      - Seconds that controllers are given to notice, after routes were written. Until then requests still go where they
+        went - so the task does not end before, and a page that no route shows any more stays as long.
+      - Traefik needs up to 2 seconds as delivered; load balancers of clouds may need 60.
     type: int
     default: 5
   sweep_after:

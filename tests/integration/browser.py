@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import tempfile
+import zlib
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,27 @@ def measured(html: str, *widths: int, dark: bool = False, still: bool = False) -
 
 def opened(url: str, *, dark: bool = False, still: bool = False, time_zone: str = "UTC") -> str:
     """The document as it is after its scripts have run."""
+    return _run("--dump-dom", url, dark=dark, still=still, time_zone=time_zone)
+
+
+def pictured(url: str, file: Path, *, dark: bool = False, width: int = 1200, height: int = 800) -> None:
+    """A screenshot. Every host name of the address leads to this machine."""
+    here = ("--host-resolver-rules=MAP * 127.0.0.1", f"--window-size={width},{height}", "--hide-scrollbars")
+    _run(*here, "--virtual-time-budget=2000", f"--screenshot={file}", url, dark=dark)
+
+
+def ground_of(file: Path) -> tuple[int, ...]:
+    """The colour of a picture's first pixel. Nothing is before it that it could be written as a difference to."""
+    data, content, at = file.read_bytes(), b"", 8
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 4], "big")
+        if data[at + 4 : at + 8] == b"IDAT":
+            content += data[at + 8 : at + 8 + size]
+        at += size + 12
+    return tuple(zlib.decompress(content)[1:4])
+
+
+def _run(*arguments: str, dark: bool = False, still: bool = False, time_zone: str = "UTC") -> str:
     wishes = [f"preferredColorScheme={0 if dark else 1}"]  # what the page sees as prefers-color-scheme
     with tempfile.TemporaryDirectory() as profile:
         command = [
@@ -72,8 +94,7 @@ def opened(url: str, *, dark: bool = False, still: bool = False, time_zone: str 
             f"--user-data-dir={profile}",
             f"--blink-settings={','.join(wishes)}",
             *(["--force-prefers-reduced-motion"] if still else []),
-            "--dump-dom",
-            url,
+            *arguments,
         ]
         surroundings = {**os.environ, "TZ": time_zone, "HOME": profile}
         done = subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=120, check=False)

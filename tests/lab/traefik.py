@@ -58,18 +58,25 @@ class Traefik:
         self._leaving = leaving
 
     @classmethod
-    def start(cls, plane: ControlPlane, directory: Path) -> Traefik:
-        """Start Traefik for all namespaces of a plane, with the kinds it serves; ready for routes on return."""
+    def start(cls, plane: ControlPlane, directory: Path, *, throttle: str = "100ms", gateways: bool = True) -> Traefik:
+        """Start Traefik for all namespaces of a plane, with the kinds it serves; ready for routes on return.
+
+        `throttle` is how long it keeps changes to itself after one: two seconds as delivered, the slowest part of a
+        test. A second one beside the first must leave the gateways to it: both would write their status.
+        """
         program = tools.ensure(["traefik"])["traefik"]
         routes.install(plane)
         port, own_port, log = free_port(), free_port(), directory / "traefik.log"
         with contextlib.ExitStack() as leaving:
             user = plane.user("traefik")
             leaving.callback(revoke, plane.api, grant(plane.api, user, routes.traefik_rules()))
-            for made in plane.api.create(*CLASSES):
-                leaving.callback(plane.api.delete, plane.api.path_of(made))
+            for one in CLASSES:
+                status, _ = plane.api.post(plane.api.path_of(one, collection=True), one)
+                if status != 409:  # there already, for another Traefik
+                    leaving.callback(plane.api.delete, plane.api.path_of(one))
             environment = {**os.environ, "KUBECONFIG": str(user.kubeconfig)}
-            process = processes.start([str(program), *_flags(port, own_port)], log, environment=environment)
+            command = [str(program), *_flags(port, own_port, throttle, gateways)]
+            process = processes.start(command, log, environment=environment)
             leaving.callback(processes.stop, [process])
 
             def serves() -> bool:
@@ -121,7 +128,7 @@ class Traefik:
         }
 
 
-def _flags(port: int, own_port: int) -> list[str]:
+def _flags(port: int, own_port: int, throttle: str, gateways: bool) -> list[str]:
     return [
         "--global.checkNewVersion=false",
         "--global.sendAnonymousUsage=false",
@@ -130,7 +137,7 @@ def _flags(port: int, own_port: int) -> list[str]:
         "--ping=true",
         "--providers.kubernetesIngress=true",
         "--providers.kubernetesCRD=true",
-        "--providers.kubernetesGateway=true",
-        "--providers.providersThrottleDuration=100ms",  # two seconds as delivered: the slowest part of a test
+        f"--providers.kubernetesGateway={str(gateways).lower()}",
+        f"--providers.providersThrottleDuration={throttle}",
         "--log.level=INFO",
     ]

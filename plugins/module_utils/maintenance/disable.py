@@ -15,7 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..events import Noted, Planned
+from ..events import Planned
 from ..limits import check_limits
 from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
@@ -29,7 +29,7 @@ from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, cou
 from .patching import Vanished, patch_route
 from .pausing import require_rights, resume
 from .pointers import ABSENT
-from .readiness import wait_for_application
+from .readiness import let_controllers_notice, wait_for_application
 from .recording import forget
 from .restore import Restore, restore
 from .scene import HostedPage, Route, Scene, look, look_again
@@ -256,9 +256,9 @@ def _release_pages(
         uids = [uid for uid in page.owners if uid in free]
         if uids:
             leaving[place] = (page, uids)
-    if leaving and any(back.outcome.changed for back in returns) and options.linger > 0:
-        run.tell(Noted(f"the page stays for {options.linger:.0f} s, until controllers have noticed"))
-        run.clock.sleep(options.linger)
+    # A backup without a page is left of a task that was ended in between: perhaps a moment ago.
+    if leaving and any(back.outcome.changed or back.route.backup for back in returns):
+        let_controllers_notice(options.linger, run)
     for place, (page, uids) in leaving.items():
         state = release(place, uids, run)
         outcome.page_sets.append(PageSetOutcome(*place, page.digest, state))

@@ -34,7 +34,7 @@ from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, cou
 from .pages.bundle import Bundle
 from .patching import Vanished, patch_route
 from .pausing import Pauses, ref_of, require_rights, try_pauses
-from .readiness import ip_families, wait_for_pages
+from .readiness import ip_families, let_controllers_notice, wait_for_pages
 from .recording import record
 from .scene import Route, Scene, look, look_again
 from .selection import Chosen, choose, is_a_solver, kinds_of, missing, namespaces_of, refuse_all, why_no_page
@@ -80,8 +80,10 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     _host(plans, options, outcome, run)
     plans = _as_they_are_now(plans, run)
     _swap_all(plans, options, hides, outcome, run)
+    if any(plan.outcome.changed for plan in plans):
+        let_controllers_notice(options.linger, run)
     _read_back(plans, outcome, run)
-    _release_old_pages(plans, scene, options, outcome, run)
+    _release_old_pages(plans, scene, outcome, run)
 
 
 def _choose(
@@ -356,25 +358,14 @@ def last_writer(item: Mapping[str, Any]) -> str:
     return times[-1][1] if times else "nobody known"
 
 
-def _release_old_pages(
-    plans: Sequence[Plan], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
-) -> None:
+def _release_old_pages(plans: Sequence[Plan], scene: Scene, outcome: MaintenanceOutcome, run: Run) -> None:
     """Pages these routes have shown, or were to show, before this one."""
     leaving: dict[tuple[str, str], list[str]] = {}
     for plan in plans:
         for place, page in scene.pages.items():
             if place != (plan.route.namespace, plan.bundle.name) and plan.route.uid in page.owners:
                 leaving.setdefault(place, []).append(plan.route.uid)
-    if leaving and any(plan.before for plan in plans):
-        linger(options.linger, run)
     for place, uids in leaving.items():
         state = release(place, uids, run)
         outcome.page_sets.append(PageSetOutcome(*place, scene.pages[place].digest, state))
         outcome.changed = True
-
-
-def linger(seconds: float, run: Run) -> None:
-    """Controllers need a moment to notice; requests that are under way must still find the page."""
-    if seconds > 0:
-        run.tell(Noted(f"the old page stays for {seconds:.0f} s, until controllers have noticed"))
-        run.clock.sleep(seconds)

@@ -67,6 +67,17 @@ def wait_for_application(services: Iterable[ServiceRef], run: Run) -> None:
         )
 
 
+def let_controllers_notice(seconds: float, run: Run) -> None:
+    """Routes were written, but requests still go where they went until the controllers have read them.
+
+    Whatever a task or a play does next, removing the page or stopping the application, must not hit such a request.
+    """
+    if seconds > 0:
+        run.tell(Noted(f"{seconds:.0f} s for the controllers to notice"))
+        run.clock.sleep(seconds)
+        run.stop.raise_if_set()
+
+
 def _wait(
     places: Sequence[Place], why_not: Callable[[Place], str], run: Run, step: str, word: str
 ) -> Mapping[Place, str]:
