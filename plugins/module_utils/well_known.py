@@ -12,6 +12,7 @@ from __future__ import annotations
 from .objects import Resource
 
 CONFIG_MAPS = Resource("", "v1", "ConfigMap", "configmaps", namespaced=True)
+SERVICES = Resource("", "v1", "Service", "services", namespaced=True)
 SECRETS = Resource("", "v1", "Secret", "secrets", namespaced=True)
 NAMESPACES = Resource("", "v1", "Namespace", "namespaces", namespaced=False)
 LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases", namespaced=True)

@@ -334,7 +334,10 @@ page_sets:
   type: list
   elements: dict
 coverage:
-  description: Where the application can still be reached, by which route, and why.
+  description:
+    - Where the application can still be reached, and C(why) - by other routes to its Services or for its hosts, by
+      places that were not selected or are exempt, by TCP and UDP routes, by Services of type LoadBalancer or NodePort.
+      Each entry has C(kind), C(namespace), C(name), C(host), C(path), C(service) and C(why).
   returned: with O(coverage=true)
   type: list
   elements: dict

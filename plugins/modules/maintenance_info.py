@@ -50,7 +50,7 @@ EXAMPLES = r"""
 RETURN = r"""
 targets:
   description:
-    - Each route in maintenance with its C(state) (V(enabled), V(partial) when some places were put back, V(overdue)
+    - Each route in maintenance with its C(state) (V(enabled), V(partial) when places were put back, V(overdue)
       when its window is over, V(leftover) when it shows no page any more), the C(page), its C(locations), C(since),
       C(until), C(by), C(reason), the owners that are C(paused) for it, and C(conflicts) - what is not as it should be.
   returned: always
@@ -62,7 +62,9 @@ page_sets:
   type: list
   elements: dict
 coverage:
-  description: Where the application can still be reached, by which route, and why.
+  description:
+    - Where the application can still be reached, and C(why). Each entry has C(kind), C(namespace), C(name), C(host),
+      C(path), C(service) and C(why).
   returned: with O(coverage=true)
   type: list
   elements: dict

@@ -16,7 +16,6 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..events import Noted, Planned
 from ..limits import check_limits
@@ -25,7 +24,9 @@ from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
 from .backups import Began, Paused, moment
 from .changes import Operation
+from .coverage import closed_places, stays_open
 from .disable import take_pages_away
+from .drift import last_writer, put_back
 from .gitops import Truce, make_truce
 from .hosting import PART_KINDS, host, release, try_out
 from .middlewares import hiding_middlewares
@@ -67,6 +68,7 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     hides = hiding_middlewares([one.route for one in chosen], run.cluster)
     plans = [_plan(one, options, sources, hides, truce) for one in chosen]
     _refuse_lost(plans)
+    _warn_of_drift(plans, outcome, run)
     outcome.targets += [plan.outcome for plan in plans]
     outcome.plan_hash = plan_hash(plans)
     run.tell(Planned(_summary(plans), outcome.plan_hash))
@@ -76,13 +78,15 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     if options.check_mode:
         outcome.changed = any(plan.swap.needed for plan in plans)
         outcome.page_sets = [_page_set(plan, "kept" if _is_hosted(plan, scene) else "made") for plan in _first(plans)]
+        _cover(plans, {}, scene, options, outcome, run)
         return
     _host(plans, options, outcome, run)
     plans = _as_they_are_now(plans, run)
     _swap_all(plans, options, hides, outcome, run)
     if any(plan.outcome.changed for plan in plans):
         let_controllers_notice(options.linger, run)
-    _read_back(plans, outcome, run)
+    fresh = _read_back(plans, run)
+    _cover(plans, fresh, scene, options, outcome, run)
     _release_old_pages(plans, scene, outcome, run)
 
 
@@ -157,6 +161,14 @@ def _refuse_lost(plans: Sequence[Plan]) -> None:
         ],
         "a page is there without a backup",
     )
+
+
+def _warn_of_drift(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> None:
+    for plan in plans:
+        places = [place.where for place in put_back(plan.route) if plan.selection.takes(place)]
+        if places:
+            who = last_writer(plan.route.item, "f:spec")
+            outcome.warn(f"{plan.route.ref}: {places[0]} was put back by {who}, and is closed again", run.tell)
 
 
 def plan_hash(plans: Sequence[Plan]) -> str:
@@ -322,7 +334,7 @@ def _put_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> N
     outcome.changed = any(plan.outcome.changed for plan in plans)
 
 
-def _read_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> None:
+def _read_back(plans: Sequence[Plan], run: Run) -> dict[str, Route]:
     """Whether the routes show the page, seen with our own eyes: a healer may be faster than we are."""
     fresh = look_again([plan.route for plan in plans], run.cluster)
     undone = []
@@ -345,17 +357,31 @@ def _read_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> 
             why=", ".join(undone[:5]),
             next_step="pause who does it (gitops: pause), and run the task again; state: disabled takes all of it away",
         )
+    return fresh
 
 
-def _hides_nothing(_namespace: str, _name: str) -> bool:
-    return False
-
-
-def last_writer(item: Mapping[str, Any]) -> str:
-    """Who has changed it last, by what the server remembers."""
-    fields = [one for one in item["metadata"].get("managedFields") or () if not one.get("subresource")]
-    times = sorted((str(one.get("time") or ""), str(one.get("manager") or "")) for one in fields)
-    return times[-1][1] if times else "nobody known"
+def _cover(
+    plans: Sequence[Plan],
+    fresh: Mapping[str, Route],
+    scene: Scene,
+    options: MaintenanceOptions,
+    outcome: MaintenanceOutcome,
+    run: Run,
+) -> None:
+    """What stays reachable. `fresh`: routes as they are now; in check mode, as they were read."""
+    if not options.coverage:
+        return
+    closed = [
+        closed_places(
+            fresh.get(plan.route.uid, plan.route),
+            [place.identity for place in plan.swap.swapped],
+            plan.swap.services,
+            [place.identity for place in plan.swap.exempt],
+        )
+        for plan in plans
+    ]
+    outcome.coverage, unseen = stays_open(closed, scene, run.cluster)
+    outcome.unseen += unseen
 
 
 def _release_old_pages(plans: Sequence[Plan], scene: Scene, outcome: MaintenanceOutcome, run: Run) -> None:

@@ -9,10 +9,12 @@ Room: maintenance. Read only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..clock import Clock, Deadline
-from .changes import Role
+from .coverage import closed_places, stays_open
+from .drift import drift_of, put_back
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
 from .pausing import ref_of
@@ -36,15 +38,29 @@ def tell_maintenance(
     scene = look(options.kinds, namespaces_of(options.targets), cluster, widely=options.coverage)
     adopt_seed_backups(scene, run)
     now = cluster.server_time()
+    shown = []
     for one in choose(options.targets, meant, scene, before=True):
         if one.route.is_in_maintenance or any(mark in one.route.annotations for mark in SEED_MARKS):
+            shown.append(one.route)
             outcome.targets.append(_told(one.route, scene, now))
     outcome.page_sets = [
         PageSetOutcome(*place, page.digest, f"kept for {len(page.owners)} routes")
         for place, page in sorted(scene.pages.items())
     ]
     outcome.unseen = scene.unseen
+    if options.coverage:
+        _cover(shown, scene, outcome, cluster)
     return outcome
+
+
+def _cover(routes: Sequence[Route], scene: Scene, outcome: MaintenanceOutcome, cluster: Cluster) -> None:
+    closed = [
+        closed_places(route, [place.identity for place in route.locations if place.page is not None], (), ())
+        for route in routes
+        if route.pages
+    ]
+    outcome.coverage, unseen = stays_open(closed, scene, cluster)
+    outcome.unseen += unseen
 
 
 def _told(route: Route, scene: Scene, now: float) -> TargetOutcome:
@@ -65,14 +81,10 @@ def _told(route: Route, scene: Scene, now: float) -> TargetOutcome:
 
 def _state(route: Route, now: float) -> str:
     if not route.pages:
-        return "leftover"  # marks or a backup, and no page
+        return "partial" if put_back(route) else "leftover"  # marks or a backup, and no page
     if route.backup is not None and route.backup.until is not None and route.backup.until <= now:
         return "overdue"
-    swapped = (
-        {change.identity for change in route.backup.changes if change.role is Role.BACKEND} if route.backup else set()
-    )
-    open_again = [place for place in route.locations if place.page is None and place.identity in swapped]
-    return "partial" if open_again else "enabled"
+    return "partial" if put_back(route) else "enabled"
 
 
 def _drift(route: Route, scene: Scene) -> list[str]:
@@ -80,6 +92,7 @@ def _drift(route: Route, scene: Scene) -> list[str]:
     told = []
     if route.pages and route.backup is None:
         told.append("it shows a page, and there is no backup")
+    told += drift_of(route)
     told += [f"the page {page} does not exist" for page in sorted(route.pages) if not _exists(route, page, scene)]
     return told
 

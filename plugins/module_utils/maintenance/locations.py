@@ -21,7 +21,7 @@ from .route_kinds import NAMESPACE, SERVICE, Backend, RouteKind
 
 # Ours have ten digits, those of the maintenance-operator eight.
 PAGE_NAME = re.compile(r"maintenance-[0-9a-f]{8}(?:[0-9a-f]{2})?")
-_EXPRESSION = re.compile(r"(!?)\s*\b(Host|HostHeader|Path|PathPrefix)\(([^()]*)\)")
+_EXPRESSION = re.compile(r"(!?)\s*\b(Host|HostHeader|HostSNI|Path|PathPrefix)\(([^()]*)\)")
 _NUMBERED = re.compile(r"#\d+$")
 _QUOTED = re.compile(r"`([^`]*)`|\"([^\"]*)\"|'([^']*)'")
 

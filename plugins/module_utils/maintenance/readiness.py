@@ -16,6 +16,7 @@ from ..events import Noted, Progress
 from ..objects import Resource
 from ..paths import condition_of, value_at
 from ..problems import Problem, TimedOut
+from ..well_known import SERVICES
 from .locations import ServiceRef
 from .outcome import Run
 from .workload import Workload
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ..kube.cluster import Cluster
 
 _LOOK_AGAIN = 0.3
-_SERVICES = Resource("", "v1", "Service", "services", namespaced=True)
 _PODS = Resource("", "v1", "Pod", "pods", namespaced=True)
 _DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments", namespaced=True)
 _SLICES = Resource("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", namespaced=True)
@@ -158,7 +158,7 @@ def why_no_endpoint(place: Place, cluster: Cluster) -> str:
             # Unknown counts as ready, by the API's own rule.
             if (endpoint.get("conditions") or {}).get("ready") is not False:
                 return ""
-    service = cluster.read_whole(_SERVICES, namespace, name)
+    service = cluster.read_whole(SERVICES, namespace, name)
     if service is None:
         return "it does not exist"
     if value_at(service, "spec.type") == "ExternalName":
@@ -173,7 +173,7 @@ def _is_true(item: Mapping[str, Any], condition: str) -> bool:
 def ip_families(cluster: Cluster) -> tuple[str, ...]:
     """Those a new Service gets here, by that of the API server itself; nginx cannot listen where its node does not."""
     try:
-        service = cluster.read_whole(_SERVICES, "default", "kubernetes")
+        service = cluster.read_whole(SERVICES, "default", "kubernetes")
     except Problem:  # no right to look: a wrong guess shows as a page that does not get ready
         service = None
     found = value_at(service or {}, "spec.ipFamilies")

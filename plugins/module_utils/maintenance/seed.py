@@ -16,7 +16,7 @@ from typing import Any
 
 from ..events import Did
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
-from ..well_known import CONFIG_MAPS
+from ..well_known import CONFIG_MAPS, SERVICES
 from .backups import Backup, Began
 from .changes import Change, Role
 from .locations import Location, locations_of
@@ -37,7 +37,7 @@ SEED_MARKS = (SEED_MARKER, SEED_SERVICE, SEED_ENABLED, SEED_PAGE)
 _DATA = "backup"
 _PARTS = (
     Resource("", "v1", "Pod", "pods", namespaced=True),
-    Resource("", "v1", "Service", "services", namespaced=True),
+    SERVICES,
     CONFIG_MAPS,
 )
 
