@@ -40,6 +40,7 @@ class Written:
     effect: Effect
     record: Record | None = None
     problem: ApiError | None = None
+    unheard: bool = False  # an earlier try may have been done: its answer got lost
 
     @property
     def gone(self) -> bool:
@@ -186,7 +187,8 @@ def json_patch(
         return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
     if answer.status == 404:
         return _gone(record, by_us=answer.unheard)
-    return Written(Effect.REFUSED, record, error_from(answer, "cannot patch", f"{resource.kind} {record.place}"))
+    problem = error_from(answer, "cannot patch", f"{resource.kind} {record.place}")
+    return Written(Effect.REFUSED, record, problem, unheard=answer.unheard)
 
 
 def merge_patch(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..events import Planned
@@ -30,11 +30,13 @@ from .patching import Vanished, patch_route
 from .pausing import require_rights, resume
 from .pointers import ABSENT
 from .readiness import let_controllers_notice, wait_for_application
-from .recording import forget
+from .recalling import recall
+from .recording import forget, record
 from .restore import Restore, restore
+from .rights import require_all
 from .scene import HostedPage, Route, Scene, look, look_again
-from .seed import SEED_MARKS, adopt_seed_backups, forget_seed, seed_backup_of
-from .selection import choose, kinds_of, missing, namespaces_of
+from .seed import SEED_MARKS, adopt_seed_backups, forget_seed, is_seeds, seed_backup_of, sweep_seed_pages
+from .selection import choose, kinds_of, missing, namespaces_of, needed_kinds
 
 
 @dataclass
@@ -48,13 +50,39 @@ class Return:
 
 def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     meant = kinds_of(options.targets, options.kinds, run.cluster)
-    scene = look(options.kinds, namespaces_of(options.targets), run.cluster, widely=False)
+    scene = look(
+        options.kinds,
+        namespaces_of(options.targets),
+        run.cluster,
+        widely=False,
+        needed=needed_kinds(options.targets, meant),
+    )
     adopt_seed_backups(scene, run)
+    seeds = {route.uid: route.pages for route in scene.routes.values() if is_seeds(route)}
     absent = missing(options.targets, meant, scene)
     if absent:
         outcome.warn(f"not there any more: {', '.join(absent[:10])}", run.tell)
     chosen = [one.route for one in choose(options.targets, meant, scene, before=True)]
     bring_back([route for route in chosen if _has_anything(route, scene)], scene, options, outcome, run)
+    if not options.check_mode:
+        _remove_seed_pages([route for route in chosen if route.uid in seeds], seeds, scene, outcome, run)
+
+
+def _remove_seed_pages(
+    routes: Sequence[Route], shown: Mapping[str, set[str]], scene: Scene, outcome: MaintenanceOutcome, run: Run
+) -> None:
+    if not routes:
+        return
+    pages = frozenset().union(*(shown[route.uid] for route in routes))
+    namespaces = frozenset(route.namespace for route in routes)
+    try:
+        gone = sweep_seed_pages(scene, namespaces, run, only=pages)
+    except Interrupted:
+        raise
+    except Problem as problem:
+        outcome.warn(f"the maintenance-operator's pages stay: {problem}", run.tell)
+    else:
+        outcome.changed = outcome.changed or bool(gone)
 
 
 def _has_anything(route: Route, scene: Scene) -> bool:
@@ -67,6 +95,8 @@ def bring_back(
     routes: Sequence[Route], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
 ) -> None:
     """These routes lead to their applications again, and what was made for them goes."""
+    for text in recall(routes):
+        outcome.warn(text, run.tell)
     returns = [_return(route) for route in routes]
     outcome.targets += [one.outcome for one in returns]
     outcome.plan_hash = _plan_hash(returns)
@@ -82,7 +112,7 @@ def bring_back(
     if options.reopen_endpoints:
         wait_for_application(_services(returns), run)
     failed = _restore_all(returns, outcome, run)
-    failed += _forget_all(returns, outcome, run)
+    failed += _forget_all(returns, scene, outcome, run)
     _release_pages(returns, scene, options, outcome, run)
     _tell_conflicts(returns, outcome, run)
     if failed:
@@ -124,8 +154,7 @@ def _plan_hash(returns: Sequence[Return]) -> str:
 def _require_rights(returns: Sequence[Return], run: Run) -> None:
     namespaces = sorted({one.route.namespace for one in returns})
     needed = [("patch", one.route.resource) for one in returns]
-    needed += [(verb, CONFIG_MAPS) for verb in ("patch", "delete")]
-    run.cluster.for_each(list(dict.fromkeys(needed)), lambda one: run.cluster.require(one[0], one[1], namespaces))
+    require_all([*needed, *((verb, CONFIG_MAPS) for verb in ("patch", "delete"))], namespaces, run)
     require_rights([paused for backup in _backups(returns) for paused in backup.paused], run)
 
 
@@ -213,10 +242,11 @@ def _take_away(back: Return, run: Run) -> bool:
     return changed
 
 
-def _forget_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run) -> list[Problem]:
+def _forget_all(returns: Sequence[Return], scene: Scene, outcome: MaintenanceOutcome, run: Run) -> list[Problem]:
     """Backups go when their routes were seen without a page, and who waited for them goes on."""
     done = [back for back in returns if back.outcome.state == "disabled"]
     fresh = look_again([back.route for back in done], run.cluster)
+    scene.routes.update(fresh)
     for back in done:
         now = fresh.get(back.route.uid)
         if now is not None and now.pages:
@@ -238,6 +268,7 @@ def _forget_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run
             forget(back.route.backup, run)
 
     run.cluster.for_each(done, one)
+    _keep_if_needed([back.route for back in done if back.route.backup is not None], run)
     if again:
         raise Refused(
             "somebody puts the page back",
@@ -245,6 +276,16 @@ def _forget_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Run
             next_step="find out who, and run the task again; the backups are kept",
         )
     return list(kept.values())
+
+
+def _keep_if_needed(routes: Sequence[Route], run: Run) -> None:
+    """Another task may have put a page in front of a route while we deleted the backup it relies on."""
+    known = {route.uid: route.backup for route in routes if not seed_backup_of(route)}
+    for now in look_again(routes, run.cluster).values():
+        backup = known.get(now.uid)
+        if now.pages and backup is not None:
+            now.backup = None
+            record(now, backup.changes, backup.paused, backup.began, backup.until, backup.reason, run)
 
 
 def _release_pages(

@@ -19,16 +19,14 @@ from dataclasses import dataclass, field
 
 from ..events import Noted, Planned
 from ..limits import check_limits
-from ..objects import Resource
 from ..problems import Interrupted, Problem, Refused
-from ..well_known import CONFIG_MAPS
 from .backups import Began, Paused, moment
 from .changes import Operation
 from .coverage import closed_places, stays_open
 from .disable import take_pages_away
 from .drift import last_writer, put_back
 from .gitops import Truce, make_truce
-from .hosting import PART_KINDS, host, release, try_out
+from .hosting import host, release, try_out
 from .middlewares import hiding_middlewares
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
@@ -37,8 +35,19 @@ from .patching import Vanished, patch_route
 from .pausing import Pauses, ref_of, require_rights, try_pauses
 from .readiness import ip_families, let_controllers_notice, wait_for_pages
 from .recording import record
-from .scene import Route, Scene, look, look_again
-from .selection import Chosen, choose, is_a_solver, kinds_of, missing, namespaces_of, refuse_all, why_no_page
+from .rights import require_all, rights_to_host
+from .scene import Route, Scene, look, look_again, look_at_ours
+from .selection import (
+    Chosen,
+    choose,
+    is_a_solver,
+    kinds_of,
+    missing,
+    namespaces_of,
+    needed_kinds,
+    refuse_all,
+    why_no_page,
+)
 from .sources import PageSources
 from .swap import Hides, Selection, Swap, swap
 
@@ -58,7 +67,13 @@ class Plan:
 
 def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     meant = kinds_of(options.targets, options.kinds, run.cluster)
-    scene = look(options.kinds, namespaces_of(options.targets), run.cluster, widely=options.coverage)
+    scene = look(
+        options.kinds,
+        namespaces_of(options.targets),
+        run.cluster,
+        widely=options.coverage,
+        needed=needed_kinds(options.targets, meant),
+    )
     outcome.unseen = scene.unseen
     chosen = _choose(options, meant, scene, outcome)
     truce = make_truce([one.route for one in chosen], options.gitops, outcome, run)
@@ -66,17 +81,17 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     options = _with_end(options, run)
     sources = PageSources(options, run.cluster)
     hides = hiding_middlewares([one.route for one in chosen], run.cluster)
-    plans = [_plan(one, options, sources, hides, truce) for one in chosen]
+    plans = _with_places([_plan(one, options, sources, hides, truce) for one in chosen], outcome)
     _refuse_lost(plans)
     _warn_of_drift(plans, outcome, run)
     outcome.targets += [plan.outcome for plan in plans]
     outcome.plan_hash = plan_hash(plans)
     run.tell(Planned(_summary(plans), outcome.plan_hash))
     check_limits(len(plans), outcome.plan_hash, options.max_objects, options.plan_hash)
-    _require_rights(plans, run)
-    _try_everything(plans, options, run)
+    _require_rights(plans, options, run)
+    _try_everything(plans, options, scene, run)
     if options.check_mode:
-        outcome.changed = any(plan.swap.needed for plan in plans)
+        outcome.changed = any(plan.swap.needed or not _is_claimed(plan, scene) for plan in plans)
         outcome.page_sets = [_page_set(plan, "kept" if _is_hosted(plan, scene) else "made") for plan in _first(plans)]
         _cover(plans, {}, scene, options, outcome, run)
         return
@@ -85,7 +100,7 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     _swap_all(plans, options, hides, outcome, run)
     if any(plan.outcome.changed for plan in plans):
         let_controllers_notice(options.linger, run)
-    fresh = _read_back(plans, run)
+    fresh = _read_back(plans, options, run)
     _cover(plans, fresh, scene, options, outcome, run)
     _release_old_pages(plans, scene, outcome, run)
 
@@ -151,6 +166,22 @@ def _swap(route: Route, selection: Selection, bundle: Bundle, hides: Hides) -> S
     return swap(route.item, route.kind, selection, bundle.name, route.known, hides)
 
 
+def _with_places(plans: Sequence[Plan], outcome: MaintenanceOutcome) -> list[Plan]:
+    """No page is made for routes that would not show it."""
+    for plan in plans:
+        if not plan.swap.swapped:
+            plan.outcome.state, plan.outcome.page, plan.outcome.why = "exempt", "", "all of its paths are exempt"
+            outcome.targets.append(plan.outcome)
+    plans = [plan for plan in plans if plan.swap.swapped]
+    if not plans:
+        raise Refused(
+            "there is nothing to show a page on",
+            why="all paths that fit the targets are exempt",
+            next_step="check exempt_paths; nothing was changed",
+        )
+    return plans
+
+
 def _refuse_lost(plans: Sequence[Plan]) -> None:
     """Nobody knows what stood there: a backup made now would hold the page itself."""
     lost = [(plan.route, location) for plan in plans for location in plan.swap.lost]
@@ -186,20 +217,14 @@ def _summary(plans: Sequence[Plan]) -> str:
     )
 
 
-def _require_rights(plans: Sequence[Plan], run: Run) -> None:
+def _require_rights(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:
     namespaces = sorted({plan.route.namespace for plan in plans})
-    kinds: dict[Resource, None] = {plan.route.resource: None for plan in plans}
-    needed = [("patch", resource) for resource in kinds]
-    needed += [(verb, CONFIG_MAPS) for verb in ("create", "patch", "delete")]
-    for group, kind in PART_KINDS[:4]:
-        resource = run.cluster.find_kind(group, kind).resource
-        if resource is not None and kind != "Pod":
-            needed += [(verb, resource) for verb in ("create", "patch", "delete")]
-    run.cluster.for_each(needed, lambda one: run.cluster.require(one[0], one[1], namespaces))
+    needed = [("patch", plan.route.resource) for plan in plans]
+    require_all([*needed, *rights_to_host(options.workload, run)], namespaces, run)
     require_rights([paused for plan in plans for paused in plan.paused], run)
 
 
-def _try_everything(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:
+def _try_everything(plans: Sequence[Plan], options: MaintenanceOptions, scene: Scene, run: Run) -> None:
     """The server tries every write without keeping it. All it says no to, in one list."""
     refused: list[str] = []
     lock = threading.Lock()
@@ -215,7 +240,8 @@ def _try_everything(plans: Sequence[Plan], options: MaintenanceOptions, run: Run
             with lock:
                 refused.append(str(written.problem))
 
-    run.cluster.for_each(_first(plans), try_page)
+    # A page that is there already has its place in the quota, and would be refused a second one.
+    run.cluster.for_each([plan for plan in _first(plans) if not _is_hosted(plan, scene)], try_page)
     run.cluster.for_each([plan for plan in plans if plan.swap.needed], try_route)
     refused += try_pauses([paused for plan in plans for paused in plan.paused], run)
     if refused:
@@ -233,6 +259,11 @@ def _first(plans: Sequence[Plan]) -> list[Plan]:
 
 def _is_hosted(plan: Plan, scene: Scene) -> bool:
     return (plan.route.namespace, plan.bundle.name) in scene.pages
+
+
+def _is_claimed(plan: Plan, scene: Scene) -> bool:
+    page = scene.pages.get((plan.route.namespace, plan.bundle.name))
+    return page is not None and plan.route.uid in page.owners
 
 
 def _page_set(plan: Plan, state: str) -> PageSetOutcome:
@@ -334,9 +365,10 @@ def _put_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> N
     outcome.changed = any(plan.outcome.changed for plan in plans)
 
 
-def _read_back(plans: Sequence[Plan], run: Run) -> dict[str, Route]:
+def _read_back(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> dict[str, Route]:
     """Whether the routes show the page, seen with our own eyes: a healer may be faster than we are."""
     fresh = look_again([plan.route for plan in plans], run.cluster)
+    _keep_what_is_needed([plan for plan in plans if plan.route.uid in fresh], options, run)
     undone = []
     for plan in plans:
         now = fresh.get(plan.route.uid)
@@ -382,6 +414,22 @@ def _cover(
     ]
     outcome.coverage, unseen = stays_open(closed, scene, run.cluster)
     outcome.unseen += unseen
+
+
+def _keep_what_is_needed(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:
+    """Another task may have taken the backup or the page for a leftover, just before the route came to need them."""
+    pages, backups = look_at_ours(frozenset(plan.route.namespace for plan in plans), run.cluster)
+    for plan in plans:
+        route = plan.route
+        page = pages.get((route.namespace, plan.bundle.name))
+        if plan.outcome.state != "enabled":
+            continue
+        if route.uid not in backups and route.backup is not None:
+            known = route.backup
+            route.backup = None
+            record(route, known.changes, known.paused, known.began, options.ends_at, options.reason, run)
+        if page is None or route.uid not in page.owners:
+            host(plan.bundle, route.namespace, options.workload, [route], run)
 
 
 def _release_old_pages(plans: Sequence[Plan], scene: Scene, outcome: MaintenanceOutcome, run: Run) -> None:

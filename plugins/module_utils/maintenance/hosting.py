@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 from ..events import Did
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
 from ..paths import covers
-from ..problems import Refused
+from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
 from .changes import Operation
 from .markers import DIGEST, OUR_LABEL, PAGE, ROLE
 from .outcome import Run
 from .page_set import config_map, page_set, pod_to_try
 from .pages.bundle import Bundle
+from .rights import may_create_pods
 from .scene import Route
 from .workload import Workload
 
@@ -63,7 +64,8 @@ def try_out(bundle: Bundle, namespace: str, workload: Workload, routes: Sequence
     """Let the server try to create everything, and a Pod as the Deployment would make it. What it says no to."""
     items = [config_map(bundle, namespace, [owner_of(route) for route in routes[:1]])]
     items += page_set(bundle, namespace, workload, "00000000-0000-0000-0000-000000000000")
-    items.append(pod_to_try(bundle, namespace, workload))  # quotas and pod security only look at Pods
+    if workload.kind != "pod" and may_create_pods(namespace, run):
+        items.append(pod_to_try(bundle, namespace, workload))  # quotas and pod security only look at Pods
     refused = []
     for item in items:
         resource = _resource(item, run.cluster)
@@ -77,15 +79,12 @@ def _claim(bundle: Bundle, namespace: str, routes: Sequence[Route], run: Run) ->
     owners = [owner_of(route) for route in routes]
     for _race in range(_RACES):
         run.stop.raise_if_set()
-        written = run.cluster.create(CONFIG_MAPS, namespace, config_map(bundle, namespace, owners))
-        if written.changed and written.record is not None:
-            run.tell(Did("make page", ref_to(CONFIG_MAPS, written.record), written.effect.value))
-            return written.record, True
-        if written.problem and not written.raced:
-            raise written.problem
         item = run.cluster.read_whole(CONFIG_MAPS, namespace, bundle.name)
         if item is None:
-            continue  # it ended at this very moment
+            made = _create(CONFIG_MAPS, namespace, config_map(bundle, namespace, owners), run)
+            if made is not None:
+                return made, True
+            continue  # somebody else was faster
         record = record_of(item["metadata"])
         _refuse_strangers(record, bundle, ref_to(CONFIG_MAPS, record))
         if record.terminating:
@@ -129,14 +128,10 @@ def _make(part: Mapping[str, Any], namespace: str, owner: str, run: Run, *, scal
     name = part["metadata"]["name"]
     for _race in range(_RACES):
         run.stop.raise_if_set()
-        written = run.cluster.create(resource, namespace, part)
-        if written.changed and written.record is not None:
-            run.tell(Did("make page", ref_to(resource, written.record), written.effect.value))
-            return True
-        if written.problem and not written.raced:
-            raise written.problem
         item = run.cluster.read_whole(resource, namespace, name)
         if item is None:
+            if _create(resource, namespace, part, run) is not None:
+                return True
             continue
         record = record_of(item["metadata"])
         if record.terminating:
@@ -147,12 +142,24 @@ def _make(part: Mapping[str, Any], namespace: str, owner: str, run: Run, *, scal
             return False
         else:
             written = run.cluster.merge_patch(resource, record, {"spec": _to_change(part, scaled=scaled)})
-            if written.effect.value == "done":
+            if written.effect.value == "done" and written.record is not None:
                 run.tell(Did("change page", ref_to(resource, record), written.effect.value))
-                return True
+                # The same thing written in another way (0.5 and 500m) is no change.
+                return written.record.resource_version != record.resource_version
             if not written.gone:
                 _raise_unless_raced(written)
     raise _too_busy(ObjectRef(resource.api_version, resource.kind, namespace, name))
+
+
+def _create(resource: Resource, namespace: str, item: Mapping[str, Any], run: Run) -> Record | None:
+    """None if one is there. Whoever creates has looked first: a quota that is used up refuses before that is seen."""
+    written = run.cluster.create(resource, namespace, item)
+    if written.problem and not written.raced:
+        raise written.problem
+    if not written.changed or written.record is None:
+        return None
+    run.tell(Did("make page", ref_to(resource, written.record), written.effect.value))
+    return written.record
 
 
 def _is_dead(item: Mapping[str, Any]) -> bool:
@@ -230,11 +237,15 @@ def _end(record: Record, run: Run) -> bool:
         resource = run.cluster.find_kind(group, kind).resource
         if resource is None:
             continue
-        part = run.cluster.read(resource, record.namespace, record.name)
+        try:
+            part = run.cluster.read(resource, record.namespace, record.name)
+        except Interrupted:
+            raise
+        except Problem:
+            continue  # not for us to see: the collector takes it, since its ConfigMap is gone
         if part is not None and record.uid in part.owner_uids and not part.terminating:
             gone = run.cluster.delete(resource, part)
             run.tell(Did("remove page", ref_to(resource, part), gone.effect.value))
-            _raise_unless_raced(gone)
     return True
 
 

@@ -20,7 +20,7 @@ from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
 from .pausing import ref_of
 from .scene import Route, Scene, look
 from .seed import SEED_MARKS, adopt_seed_backups
-from .selection import choose, kinds_of, namespaces_of
+from .selection import choose, kinds_of, namespaces_of, needed_kinds
 
 if TYPE_CHECKING:
     from ..clock import StopSign
@@ -35,7 +35,13 @@ def tell_maintenance(
     cluster.limit_to(run.deadline)
     outcome = MaintenanceOutcome("info")
     meant = kinds_of(options.targets, options.kinds, cluster)
-    scene = look(options.kinds, namespaces_of(options.targets), cluster, widely=options.coverage)
+    scene = look(
+        options.kinds,
+        namespaces_of(options.targets),
+        cluster,
+        widely=options.coverage,
+        needed=needed_kinds(options.targets, meant),
+    )
     adopt_seed_backups(scene, run)
     now = cluster.server_time()
     shown = []

@@ -26,14 +26,14 @@ _HIDING = frozenset({"basicAuth", "digestAuth", "forwardAuth", "errors", "circui
 
 def hiding_middlewares(routes: Sequence[Route], cluster: Cluster) -> Hides:
     """A test for references. Nothing is asked where no route refers to a Middleware."""
-    groups = {route.kind.group for route in routes if _refers(route)}
+    places = {(route.kind.group, namespace) for route in routes for namespace in _namespaces(route)}
     known: dict[tuple[str, str], frozenset[str]] = {}
-    for group in sorted(groups):
+    for group, namespace in sorted(places):
         resource = cluster.find_kind(group, "Middleware").resource
         if resource is None:
             continue
         try:
-            items = cluster.list_whole(resource)
+            items = cluster.list_whole(resource, namespace)
         except Problem as problem:
             raise CannotLook(
                 "cannot see what Traefik's Middlewares do",
@@ -46,7 +46,10 @@ def hiding_middlewares(routes: Sequence[Route], cluster: Cluster) -> Hides:
     return lambda namespace, name: bool(known.get((namespace, name), frozenset()) & _HIDING)
 
 
-def _refers(route: Route) -> bool:
+def _namespaces(route: Route) -> set[str]:
+    """Where the Middlewares are that a route refers to."""
     if not route.kind.middlewares:
-        return False
-    return bool(values(route.item, route.kind.middlewares.replace("{0}", "*")))
+        return set()
+    lists = values(route.item, route.kind.middlewares.replace("{0}", "*"))
+    references = [one for listed in lists if isinstance(listed, list) for one in listed if isinstance(one, dict)]
+    return {str(one.get("namespace") or route.namespace) for one in references}

@@ -226,8 +226,10 @@ def _page(given: Mapping[str, Any], bad: BadFields) -> PageWish:
         refresh=_at_least("page.refresh", given.get("refresh") or 0, 0, bad),
     )
     body = given.get("json")
-    if isinstance(body, (dict, list)):
+    if body is not None and not isinstance(body, str):
         body = json.dumps(body, indent=2)
+    if given.get("html_file") is not None and not str(given["html_file"]).strip():
+        bad.add("page.html_file", "is empty; leave it out to get the built-in page")
     source = PageSource(given.get("html"), body, given.get("xml"), given.get("text"), text)
     name, namespace, key = _config_map(given, bad)
     return PageWish(source, given.get("html_file") or "", name, namespace, key)
@@ -253,7 +255,7 @@ def _answering(params: Mapping[str, Any], bad: BadFields) -> Answering:
         _at_least("retry_after", after, 0, bad)
     workload = params.get("workload") or {}
     image = {"image": workload["image"]} if workload.get("image") else {}
-    headers = {str(key): str(value) for key, value in (params.get("headers") or {}).items()}
+    headers = {str(key): "" if value is None else str(value) for key, value in (params.get("headers") or {}).items()}
     return Answering(
         status=params["status_code"],
         retry_after=after,
@@ -293,7 +295,7 @@ def _bypass(given: Mapping[str, Any], bad: BadFields) -> Bypass:
     cookies = tuple(sorted((given.get("cookies") or {}).items()))
     for word, pairs in (("headers", headers), ("cookies", cookies)):
         for key, value in pairs:
-            if not _HEADER.fullmatch(str(key)) or not str(value) or re.search(r"[`\"';,\s\\]", str(value)):
+            if not _HEADER.fullmatch(str(key)) or value in (None, "") or re.search(r"[`\"';,\s\\]", str(value)):
                 bad.add(f"bypass.{word}", f"{key} needs a plain name and a value without quotes, commas and spaces")
     cidrs = tuple(given.get("cidrs") or ())
     for cidr in cidrs:
@@ -369,7 +371,7 @@ def _backend(path: str, data: Mapping[str, Any], bad: BadFields) -> Backend:
         str(data.get("pattern") or ""),
         data.get("page"),
         tuple(data.get("known_by") or ()),
-        name=data.get("name") or "/name",
+        name="/name" if data.get("name") is None else data["name"],  # "" for a backend that is a plain name
         namespace=data.get("namespace") or "",
         kind="",
     )

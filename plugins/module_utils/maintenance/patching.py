@@ -32,11 +32,12 @@ def patch_route(
     *,
     dry_run: bool = False,
 ) -> tuple[Route, bool]:
-    """The route as it was when the patch fitted, and whether there was anything to write."""
+    """The route as it was when the patch fitted, and whether anything was written by us."""
+    unheard = False
     for _race in range(_RACES):
         operations = compute(route)
         if not operations:
-            return route, False
+            return route, unheard
         written = run.cluster.json_patch(route.resource, route.record, operations, dry_run=dry_run)
         if not written.raced:
             if written.gone:
@@ -45,6 +46,7 @@ def patch_route(
             if written.problem:
                 raise written.problem
             return route, True
+        unheard = unheard or written.unheard  # if nothing is left to do now, it was we who did it
         route = _now(route, run)
     raise Refused(
         f"cannot {action}",
@@ -59,4 +61,4 @@ def _now(route: Route, run: Run) -> Route:
     item = run.cluster.read_whole(route.resource, record.namespace, record.name)
     if item is None or item["metadata"].get("uid") != route.uid:
         raise Vanished("gone", which=str(route.ref), why="it was deleted or made anew meanwhile")
-    return Route(route.kind, route.resource, item, route.backup)
+    return Route(route.kind, route.resource, item, route.backup, route.recalled)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
-from ..problems import BadOption, CannotLook, Problem
+from ..problems import BadOption, CannotLook, Interrupted, Problem
 from ..well_known import CONFIG_MAPS
 from .backups import Backup, made_at, read_backup
 from .changes import Change
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..kube.cluster import Cluster
 
 _OURS = f"{ROLE} in ({PAGE},{BACKUP})"
+Place = tuple[str, str]  # namespace and name
 _MANY_NAMESPACES = 16  # from here on one list of everything is cheaper than one a namespace
 
 
@@ -38,11 +39,12 @@ class Route:
     resource: Resource
     item: Mapping[str, Any]
     backup: Backup | None = None
+    recalled: Sequence[Change] = ()  # of places that the backup does not tell of
 
     @property
     def known(self) -> Sequence[Change]:
         """What is known of how it was before."""
-        return self.backup.changes if self.backup else ()
+        return [*(self.backup.changes if self.backup else ()), *self.recalled]
 
     @property
     def record(self) -> Record:
@@ -102,14 +104,32 @@ class Scene:
 
 
 def look(
-    kinds: Sequence[RouteKind], namespaces: frozenset[str] | None, cluster: Cluster, *, widely: bool = True
+    kinds: Sequence[RouteKind],
+    namespaces: frozenset[str] | None,
+    cluster: Cluster,
+    *,
+    widely: bool = True,
+    needed: frozenset[tuple[str, str]] | None = None,
 ) -> Scene:
-    """`namespaces`: where targets may be (None: everywhere). `widely`: all routes, for what stays reachable."""
-    scene = Scene(resources=dict(_served(kinds, cluster)))
+    """`namespaces`: where targets may be (None: everywhere). `widely`: all routes, for what stays reachable.
+
+    `needed`: kinds that targets may have (None: all). The others would only have been good to know.
+    """
+    scene = Scene()
     wide = None if widely else namespaces
     found: list[Route] = []
-    for kind, resource in scene.resources.values():
-        found += _routes(kind, resource, wide, namespaces, scene, cluster)
+    for kind in kinds:
+        try:
+            resource = _served(kind, cluster)
+            if resource is not None:
+                found += _routes(kind, resource, wide, namespaces, scene, cluster)
+                scene.resources[kind.name] = (kind, resource)
+        except Interrupted:
+            raise
+        except Problem as problem:
+            if needed is None or (kind.group, kind.kind) in needed:
+                raise
+            scene.unseen.append(f"{kind.name}: {problem.why}")
     scene.routes = {route.uid: route for route in found}
     for item in _config_maps(namespaces, cluster):
         _sort_in(item, scene)
@@ -127,21 +147,27 @@ def look_again(routes: Iterable[Route], cluster: Cluster) -> dict[str, Route]:
         for item in _items(route.resource, frozenset(places[route.kind.name]), cluster):
             known = wanted.get(item["metadata"].get("uid") or "")
             if known is not None:
-                found[known.uid] = Route(known.kind, known.resource, item, known.backup)
+                found[known.uid] = Route(known.kind, known.resource, item, known.backup, known.recalled)
     return found
 
 
-def _served(kinds: Sequence[RouteKind], cluster: Cluster) -> Iterable[tuple[str, tuple[RouteKind, Resource]]]:
-    for kind in kinds:
-        finding = cluster.find_kind(kind.group, kind.kind)
-        if finding.availability.value in ("forbidden", "group unavailable"):
-            raise CannotLook(
-                f"cannot look for {kind.kind} routes",
-                why=finding.why,
-                next_step="bring this API back (kubectl get apiservices), or name the kinds in targets",
-            )
-        if finding.resource is not None:
-            yield kind.name, (kind, finding.resource)
+def look_at_ours(namespaces: frozenset[str], cluster: Cluster) -> tuple[dict[Place, HostedPage], dict[str, Backup]]:
+    """Pages by place, and backups by the uid of their route, as they are now."""
+    seen = Scene()
+    for item in _config_maps(namespaces, cluster):
+        _sort_in(item, seen)
+    return seen.pages, {backup.target.uid: backup for backup in seen.orphans}
+
+
+def _served(kind: RouteKind, cluster: Cluster) -> Resource | None:
+    finding = cluster.find_kind(kind.group, kind.kind)
+    if finding.availability.value in ("forbidden", "group unavailable"):
+        raise CannotLook(
+            f"cannot look for {kind.kind} routes",
+            why=finding.why,
+            next_step="bring this API back (kubectl get apiservices), or give each target a kind",
+        )
+    return finding.resource
 
 
 def _routes(

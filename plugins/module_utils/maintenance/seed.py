@@ -11,6 +11,7 @@ the route, and pages `maintenance-<8 digits>` that count their users in an annot
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +19,7 @@ from ..events import Did
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
 from ..well_known import CONFIG_MAPS, SERVICES
 from .backups import Backup, Began
-from .changes import Change, Role
-from .locations import Location, locations_of
+from .locations import locations_of
 from .markers import (
     BACKUP_PREFIX,
     SEED_BACKUP_LABEL,
@@ -30,10 +30,12 @@ from .markers import (
     SEED_SERVICE,
 )
 from .outcome import Run
+from .recalling import backends_in
 from .scene import Route, Scene
 
 # Its flag stays on the list: with it, a living operator would put the page back.
 SEED_MARKS = (SEED_MARKER, SEED_SERVICE, SEED_ENABLED, SEED_PAGE)
+SEED_PAGE_NAME = re.compile(r"maintenance-[0-9a-f]{8}")
 _DATA = "backup"
 _PARTS = (
     Resource("", "v1", "Pod", "pods", namespaced=True),
@@ -45,31 +47,33 @@ _PARTS = (
 def adopt_seed_backups(scene: Scene, run: Run) -> None:
     """Give routes that the maintenance-operator has changed a backup made from its own."""
     for route in scene.routes.values():
-        if route.backup is None and SEED_MARKER in route.annotations:
+        if route.backup is None and is_seeds(route):
             name = f"{BACKUP_PREFIX}{route.ref.name}"
             item = run.cluster.read_whole(CONFIG_MAPS, route.namespace, name)
             if item is not None and _is_seeds(record_of(item["metadata"])):
                 route.backup = _read(item, route)
 
 
+def is_seeds(route: Route) -> bool:
+    """Marked by the maintenance-operator, or shows a page of it: ours have more digits."""
+    return SEED_MARKER in route.annotations or any(SEED_PAGE_NAME.fullmatch(page) for page in route.pages)
+
+
 def _is_seeds(record: Record) -> bool:
     return record.labels.get(SEED_BACKUP_LABEL[0]) == SEED_BACKUP_LABEL[1]
 
 
-def _read(item: Mapping[str, Any], route: Route) -> Backup:
-    """An Ingress and an IngressRoute of one name share one backup there: only what fits this kind is taken."""
+def _read(item: Mapping[str, Any], route: Route) -> Backup | None:
+    """An Ingress and an IngressRoute of one name share one backup there: what does not fit this kind is the other's."""
     try:
         spec = json.loads((item.get("data") or {}).get(_DATA) or "{}")
     except ValueError:
-        spec = {}
+        return None
     spec = {key: value for key, value in spec.items() if value is not None} if isinstance(spec, dict) else {}
-    old = {"metadata": {"namespace": route.namespace}, "spec": spec}
-    changes = [_change(location) for location in locations_of(old, route.kind) if location.page is None]
+    if not locations_of({"metadata": {"namespace": route.namespace}, "spec": spec}, route.kind):
+        return None
+    changes = backends_in(spec, route.kind, route.namespace)
     return Backup(record_of(item["metadata"]), route.ref, changes, began=Began(by="maintenance-operator"))
-
-
-def _change(location: Location) -> Change:
-    return Change(Role.BACKEND, location.identity, location.backend.pattern, location.pointer, location.value)
 
 
 def seed_backup_of(route: Route) -> bool:
@@ -77,20 +81,30 @@ def seed_backup_of(route: Route) -> bool:
 
 
 def forget_seed(route: Route, run: Run) -> None:
-    """Its backup, and its page if no route shows it any more: its own count is not to be trusted."""
     if route.backup is not None:
         _delete(CONFIG_MAPS, route.backup.record, run)
 
 
-def sweep_seed_pages(scene: Scene, namespaces: frozenset[str] | None, run: Run, *, dry_run: bool = False) -> list[str]:
-    """Pages of the maintenance-operator that no route shows. Their names."""
+def sweep_seed_pages(
+    scene: Scene,
+    namespaces: frozenset[str] | None,
+    run: Run,
+    *,
+    only: frozenset[str] | None = None,
+    dry_run: bool = False,
+) -> list[str]:
+    """Pages of the maintenance-operator that no route shows; its own count of them is not to be trusted.
+
+    `only`: none but these. What was removed, for people.
+    """
     selector = ",".join(f"{key}={value}" for key, value in SEED_LABELS.items())
     shown = {(route.namespace, page) for route in scene.routes.values() for page in route.pages}
     swept = []
     for namespace in sorted(namespaces) if namespaces is not None else [None]:
         for resource in _PARTS:
             for record in run.cluster.list(resource, namespace, selector).records:
-                if (record.namespace, record.name) not in shown and not record.terminating:
+                wanted = only is None or record.name in only
+                if wanted and (record.namespace, record.name) not in shown and not record.terminating:
                     swept.append(str(ref_to(resource, record)))
                     if not dry_run:
                         _delete(resource, record, run)

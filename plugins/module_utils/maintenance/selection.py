@@ -49,6 +49,11 @@ def kinds_of(
     return meant
 
 
+def needed_kinds(targets: Sequence[Target], meant: dict[str, frozenset[tuple[str, str]]]) -> frozenset[tuple[str, str]]:
+    """Kinds that must be seen to know which routes are meant."""
+    return frozenset().union(*(meant[target.kind] for target in targets or (Target(),)))
+
+
 def namespaces_of(targets: Sequence[Target]) -> frozenset[str] | None:
     """Where targets may be; None for everywhere."""
     named = frozenset(target.namespace for target in targets)

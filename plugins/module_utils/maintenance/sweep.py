@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from ..objects import ObjectRef
+from ..problems import Interrupted, Problem
 from .changes import annotate
 from .disable import bring_back
 from .hosting import release
@@ -23,7 +25,7 @@ from .pausing import sweep_pauses
 from .pointers import ABSENT
 from .recording import forget
 from .scene import Route, Scene, look
-from .seed import adopt_seed_backups, seed_backup_of, sweep_seed_pages
+from .seed import adopt_seed_backups, is_seeds, seed_backup_of, sweep_seed_pages
 from .selection import choose, kinds_of, namespaces_of
 
 _STALE = (MARKER, SEED_MARKER, SEED_SERVICE, SEED_PAGE)
@@ -36,28 +38,42 @@ def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) ->
     adopt_seed_backups(scene, run)
     chosen = [one.route for one in choose(options.targets, meant, scene, before=True)]
     now = run.cluster.server_time()
-    ended = [route for route in chosen if _is_over(route, now)]
-    bring_back(ended, scene, dataclasses.replace(options, plan_hash=None), outcome, run)
-    rest = [route for route in chosen if route not in ended]
     old = now - options.sweep_after
-    for route in rest:
-        _sweep_route(route, scene, old, options, outcome, run)
+    ended = [route for route in chosen if _is_over(route, now) or _is_left_over(route, old)]
+    failure: Problem | None = None
+    try:
+        bring_back(ended, scene, dataclasses.replace(options, plan_hash=None), outcome, run)
+    except Interrupted:
+        raise
+    except Problem as problem:  # one route that cannot go back does not hold up the rest
+        failure = problem
+    for route in chosen:
+        if route not in ended:
+            _sweep_route(route, scene, options, outcome, run)
     _sweep_orphans(scene, options, outcome, run)
     sweep_pauses(outcome, run, dry_run=options.check_mode)
     _sweep_pages(scene, old, options, outcome, run)
     outcome.swept += sweep_seed_pages(scene, namespaces, run, dry_run=options.check_mode)
     outcome.changed = outcome.changed or bool(outcome.swept)
+    if failure is not None:
+        raise failure
 
 
 def _is_over(route: Route, now: float) -> bool:
     """Its window has ended, or the maintenance-operator was told to stop and did not put everything back."""
     if route.backup is not None and route.backup.until is not None and route.backup.until <= now:
         return True
-    return seed_backup_of(route) and route.annotations.get(SEED_ENABLED) != "true"
+    seeds = seed_backup_of(route) or (is_seeds(route) and bool(route.pages))
+    return seeds and route.annotations.get(SEED_ENABLED) != "true"
+
+
+def _is_left_over(route: Route, old: float) -> bool:
+    """Somebody put the backends back, or a task was killed before it came to them. What else was changed goes back."""
+    return route.backup is not None and not route.pages and route.backup.made_at <= old
 
 
 def _sweep_route(
-    route: Route, scene: Scene, old: float, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
+    route: Route, scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
 ) -> None:
     if route.pages:
         gone = [page for page in sorted(route.pages) if (route.namespace, page) not in scene.pages]
@@ -76,23 +92,26 @@ def _sweep_route(
                 patch_route(route, lambda now: annotate(now.item, stale), run, "take marks from")
             except Vanished:
                 return
-    if route.backup is not None and route.backup.made_at <= old:
-        outcome.swept.append(f"backup of {route.ref}")
-        if not options.check_mode:
-            forget(route.backup, run)
 
 
 def _sweep_orphans(scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     """Backups of routes that are gone, where the collector has not come by yet. One made anew is another route."""
     for backup in scene.orphans:
-        if backup.target.uid and not backup.record.terminating and _is_known(backup.target.kind, scene):
+        if not backup.record.terminating and _is_gone(backup.target, scene, run):
             outcome.swept.append(f"backup of {backup.target}, which is gone")
             if not options.check_mode:
                 forget(backup, run)
 
 
-def _is_known(kind: str, scene: Scene) -> bool:
-    return any(resource.kind == kind for _kind, resource in scene.resources.values())
+def _is_gone(target: ObjectRef, scene: Scene, run: Run) -> bool:
+    """Asked by name: the route may be younger than our list of routes. A kind we cannot see may still have it."""
+    kinds = [resource for _kind, resource in scene.resources.values()]
+    group = target.api_version.rpartition("/")[0]
+    resource = next((one for one in kinds if (one.group, one.kind) == (group, target.kind)), None)
+    if resource is None or not target.uid:
+        return False
+    now = run.cluster.read(resource, target.namespace, target.name)
+    return now is None or now.uid != target.uid
 
 
 def _sweep_pages(scene: Scene, old: float, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
