@@ -26,6 +26,7 @@ from .events import Event, Tell
 from .evidence.files import row_for
 from .kube.cluster import Cluster
 from .kube.configuration import ConnectionOptions, load_endpoint
+from .kube.web import WebAnswer, ask_web
 from .problems import Problem
 
 
@@ -109,6 +110,8 @@ class Context:
     other_cluster: Callable[[str], Cluster]
     # Another cluster altogether, by its own kubeconfig and context.
     distant_cluster: Callable[[Any, str | None], Cluster]
+    # A web server that is not the API server.
+    ask_web: Callable[..., WebAnswer] = ask_web
 
 
 @dataclass(frozen=True)

@@ -234,7 +234,8 @@ options:
         default: true
   verify:
     description:
-      - Ask the controller over HTTP, host by host, whether the page is shown.
+      - Ask the controller over HTTP, for every host and path, whether this very page is shown. If not, the task fails
+        and the pages stay. Places that need more than a host and a path, such as a header, are not asked for.
     type: dict
     suboptions:
       url:
@@ -344,6 +345,11 @@ coverage:
 unseen:
   description: What could not be looked at, and why.
   returned: always
+  type: list
+  elements: str
+verified:
+  description: Hosts and paths that were seen behind the page.
+  returned: with O(verify)
   type: list
   elements: str
 swept:

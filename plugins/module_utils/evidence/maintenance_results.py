@@ -33,12 +33,18 @@ def maintenance_result(outcome: MaintenanceOutcome, requests: Mapping[str, Any])
         ],
         "coverage": outcome.coverage[:_MOST],
         "swept": outcome.swept[:_MOST],
+        "verified": outcome.verified[:_MOST],
         "unseen": outcome.unseen,
         "counts": _counts(outcome.targets),
         "plan_hash": outcome.plan_hash,
         "truncated": {
             name: len(full)
-            for name, full in (("targets", targets), ("coverage", outcome.coverage), ("swept", outcome.swept))
+            for name, full in (
+                ("targets", targets),
+                ("coverage", outcome.coverage),
+                ("swept", outcome.swept),
+                ("verified", outcome.verified),
+            )
             if len(full) > _MOST
         },
         "seconds": round(outcome.seconds, 3),

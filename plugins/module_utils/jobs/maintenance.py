@@ -118,7 +118,7 @@ def check(params: dict[str, Any]) -> None:
 
 def work(context: Context) -> Report:
     options = parse_maintenance(context.params, check_mode=context.check_mode)
-    outcome = set_maintenance(options, context.cluster, context.clock, context.stop, context.tell)
+    outcome = set_maintenance(options, context.cluster, context.clock, context.stop, context.tell, context.ask_web)
     return Report(
         result=maintenance_result(outcome, context.cluster.requests()),
         failure=outcome.failure,

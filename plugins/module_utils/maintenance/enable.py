@@ -50,6 +50,7 @@ from .selection import (
 )
 from .sources import PageSources
 from .swap import Hides, Selection, Swap, swap
+from .verifying import verify
 
 
 @dataclass
@@ -102,6 +103,9 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
         let_controllers_notice(options.linger, run)
     fresh = _read_back(plans, options, run)
     _cover(plans, fresh, scene, options, outcome, run)
+    if options.verify and run.ask_web:
+        shown = [(plan.route.kind, place, plan.bundle.id) for plan in plans for place in plan.swap.swapped]
+        verify(shown, options.verify, options.answering, run.ask_web, outcome, run)
     _release_old_pages(plans, scene, outcome, run)
 
 

@@ -17,7 +17,7 @@ from ..problems import Problem
 from .disable import disable
 from .enable import enable
 from .options import MaintenanceOptions
-from .outcome import MaintenanceOutcome, Run
+from .outcome import AskWeb, MaintenanceOutcome, Run
 from .sweep import sweep
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ _STATES = {"enabled": enable, "disabled": disable, "swept": sweep}
 
 
 def set_maintenance(
-    options: MaintenanceOptions, cluster: Cluster, clock: Clock, stop: StopSign, tell: Tell
+    options: MaintenanceOptions, cluster: Cluster, clock: Clock, stop: StopSign, tell: Tell, ask_web: AskWeb
 ) -> MaintenanceOutcome:
     began = clock.now()
     deadline = Deadline(clock, options.timeout)
     cluster.limit_to(deadline)
     outcome = MaintenanceOutcome(options.state, options.check_mode)
     try:
-        _STATES[options.state](options, outcome, Run(cluster, clock, stop, tell, deadline))
+        _STATES[options.state](options, outcome, Run(cluster, clock, stop, tell, deadline, ask_web))
     except Problem as problem:
         outcome.failure = problem
     outcome.seconds = clock.now() - began

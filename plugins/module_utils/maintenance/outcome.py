@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..clock import Clock, Deadline, StopSign
 from ..events import Tell, Warned
@@ -21,6 +21,13 @@ from .changes import Operation
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
+    from ..kube.web import WebAnswer
+
+
+class AskWeb(Protocol):
+    """GET a path of a host from whoever listens at a URL."""
+
+    def __call__(self, url: str, host: str, path: str, *, validate_certs: bool, timeout: float) -> WebAnswer: ...
 
 
 @dataclass
@@ -32,6 +39,7 @@ class Run:
     stop: StopSign
     tell: Tell
     deadline: Deadline
+    ask_web: AskWeb | None = None  # nobody asks where nothing is shown
 
 
 @dataclass
@@ -71,6 +79,7 @@ class MaintenanceOutcome:
     coverage: list[dict[str, Any]] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
     swept: list[str] = field(default_factory=list)
+    verified: list[str] = field(default_factory=list)  # hosts and paths seen behind the page
     plan_hash: str = ""
     changed: bool = False
     warnings: list[str] = field(default_factory=list)
