@@ -233,7 +233,7 @@ def connection_options(params: dict[str, Any]) -> ConnectionOptions:
 
 
 def _secrets(params: dict[str, Any]) -> set[str]:
-    """Every secret among the connection options, for masking."""
+    """Every secret among the options, for masking."""
     found = {str(params[name]) for name in ("api_key", "password", "undo_vault_password") if params.get(name)}
 
     def walk(value: Any) -> None:
@@ -249,6 +249,9 @@ def _secrets(params: dict[str, Any]) -> set[str]:
             for inner in value:
                 walk(inner)
 
+    bypass = params.get("bypass") or {}
+    for word in ("headers", "cookies"):
+        found.update(str(value) for value in (bypass.get(word) or {}).values())
     walk(params.get("kubeconfig"))
     walk(params.get("spoke"))
     with contextlib.suppress(ValueError):

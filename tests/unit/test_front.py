@@ -351,6 +351,8 @@ HIDING_PLACES: dict[str, dict[str, Any]] = {
 SECRETS: dict[str, dict[str, Any]] = {
     "api_key": {"api_key": "s3cret"},
     "password": {"username": "u", "password": "s3cret"},
+    "a header that passes a page": {"bypass": {"headers": {"X-Tester": "s3cret"}, "cookies": None}},
+    "a cookie that passes a page": {"bypass": {"headers": None, "cookies": {"tester": "s3cret"}}},
     "the password of a proxy": {"proxy": "http://me:s3cret@proxy.example.com:3128"},
     **{
         f"{place} in a kubeconfig": {"host": None, "kubeconfig": kubeconfig({"token": "other"}, user)}

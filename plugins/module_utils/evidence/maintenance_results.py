@@ -15,9 +15,11 @@ from typing import Any
 
 from ..maintenance.backups import moment
 from ..maintenance.outcome import MaintenanceOutcome, TargetOutcome
+from ..paths import covers
 from ..problems import MissingPackage
 
 _MOST = 200
+_HIDDEN = "(for the bypass; not shown)"
 
 
 def maintenance_result(outcome: MaintenanceOutcome, requests: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +84,9 @@ def maintenance_plan(outcome: MaintenanceOutcome) -> dict[str, Any]:
     return {
         "plan_hash": outcome.plan_hash,
         "state": outcome.state,
-        "targets": [{**_target(one), "operations": list(one.operations)} for one in outcome.targets],
+        "targets": [
+            {**_target(one), "operations": _masked(list(one.operations), one.hidden)} for one in outcome.targets
+        ],
     }
 
 
@@ -109,7 +113,20 @@ def _applied(one: TargetOutcome) -> Mapping[str, Any]:
 
 def _shown(one: TargetOutcome, item: Mapping[str, Any]) -> str:
     kept = {"annotations": _without_last_applied(item["metadata"].get("annotations")), "spec": item.get("spec")}
-    return f"{one.ref}\n{json.dumps(kept, indent=2, sort_keys=True)}\n"
+    return f"{one.ref}\n{json.dumps(_masked(kept, one.hidden), indent=2, sort_keys=True)}\n"
+
+
+def _masked(value: Any, hidden: Sequence[Any]) -> Any:
+    """The same without entries that must not be shown, whatever defaults the server has put into them."""
+    if not hidden:
+        return value
+    if isinstance(value, Mapping):
+        if any(covers(value, entry) for entry in hidden):
+            return _HIDDEN
+        return {key: _masked(inner, hidden) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_masked(inner, hidden) for inner in value]
+    return value
 
 
 def _without_last_applied(annotations: Mapping[str, str] | None) -> dict[str, str]:

@@ -10,19 +10,24 @@ Room: maintenance (pure).
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..paths import covers
-from .pointers import ABSENT, escaped, matches, value_of
+from .pointers import ABSENT, escaped, value_of
 
 
 class Role(enum.Enum):
     BACKEND = "backend"
     BESIDE = "beside"  # something beside a backend that would keep the page from being seen
     ANNOTATION = "annotation"
-    ADDED = "added"  # an entry of a list that was not there before: an exempt path, a bypass
+    ADDED = "added"  # an entry of a list that was not there before, for an exempt path
+    ADMITTED = "admitted"  # the same for a bypass: whoever reads it can use it, so it is never shown
+
+    @property
+    def is_an_entry(self) -> bool:
+        return self in (Role.ADDED, Role.ADMITTED)
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Change:
     @property
     def key(self) -> tuple[str, str, str]:
         """The same for the same thing changed twice."""
-        entry = repr(self.after) if self.role is Role.ADDED else ""
+        entry = json.dumps(self.after, sort_keys=True) if self.role.is_an_entry else ""
         return self.identity, self.pattern, entry
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,21 +72,14 @@ def latest(changes: Sequence[Change]) -> dict[tuple[str, str, str], Change]:
     return {change.key: change for change in changes}
 
 
-def added_entries(item: Mapping[str, Any], known: Sequence[Change]) -> Iterator[str]:
-    """Entries that stand in the route only because of us, as prefixes of pointers: they lead to the application."""
-    for change in known:
-        if change.role is Role.ADDED:
-            for pointer, _chosen in matches(item, f"{change.pattern}/*"):
-                if covers(value_of(item, pointer), change.after):
-                    yield pointer + "/"
-
-
 def with_entries_back(change: Change, now: Any) -> Any:
-    """A list as it is now, with the entries that we took out of it; anything else as it is now."""
+    """A list as it is now, with the entries that we took out of it, and without those we put in instead of them;
+    anything else as it is now."""
     taken = _taken_out(change)
     if not taken or not (now is ABSENT or isinstance(now, list)):
         return now
-    result = [] if now is ABSENT else list(now)
+    instead = [] if change.after is ABSENT else [one for one in change.after if one not in change.before]
+    result = [] if now is ABSENT else [one for one in now if one not in instead]
     for number, entry in enumerate(change.before):
         if entry in taken and entry not in result:
             # behind the nearest of its old neighbours that is still there
@@ -95,6 +93,11 @@ def _taken_out(change: Change) -> list[Any]:
     if not isinstance(change.before, list) or not isinstance(after, list):
         return []
     return [entry for entry in change.before if entry not in after]
+
+
+def never_shown(changes: Iterable[Change]) -> list[Any]:
+    """Entries for a bypass, whose values let everybody in who reads them."""
+    return [change.after for change in changes if change.role is Role.ADMITTED]
 
 
 Operation = dict[str, Any]

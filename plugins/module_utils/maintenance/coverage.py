@@ -18,7 +18,8 @@ from ..objects import Resource
 from ..paths import value_at
 from ..problems import Problem
 from ..well_known import SERVICES
-from .changes import added_entries, latest
+from .additions import added_entries
+from .changes import latest
 from .claims import claim, services_in
 from .drift import put_back
 from .locations import Location, ServiceRef, locations_of
@@ -86,7 +87,7 @@ def _why_open(
     if place.page is not None or (mine and place.identity in mine.places):
         return ""
     if mine is not None:
-        if place.pointer.startswith(tuple(added_entries(route.item, route.known))):
+        if place.pointer.startswith(added_entries(route.item, route.kind, route.known)):
             return "kept open on purpose, as an exempt path or a bypass"
         if any(place.identity == other.identity for other in put_back(route)):
             return "put back during maintenance"

@@ -20,7 +20,7 @@ from ..limits import check_limits
 from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
 from .backups import Backup
-from .changes import Operation, latest
+from .changes import Operation, latest, never_shown
 from .claims import claim, services_in
 from .hosting import release
 from .locations import ServiceRef
@@ -134,6 +134,7 @@ def _return(route: Route) -> Return:
         reason=backup.reason if backup else "",
         item=route.item,
         operations=result.operations,
+        hidden=never_shown(backup.changes if backup else ()),
     )
     return Return(route, result, outcome)
 

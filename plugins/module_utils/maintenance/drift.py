@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .changes import Role, added_entries, latest
+from .additions import added_entries
+from .changes import Role, latest
 from .claims import Claims, claim
 from .locations import Location
 from .markers import MARKER
@@ -70,6 +71,6 @@ def _annotations(route: Route) -> Iterator[str]:
 
 
 def _claims(route: Route) -> Claims:
-    ours = tuple(added_entries(route.item, route.known))
+    ours = added_entries(route.item, route.kind, route.known)
     places = [place for place in route.locations if not place.pointer.startswith(ours)]
     return claim(places, latest(route.known).values())

@@ -21,13 +21,12 @@ from ..events import Noted, Planned
 from ..limits import check_limits
 from ..problems import Interrupted, Problem, Refused
 from .backups import Began, Paused, moment
-from .changes import Operation
+from .changes import Operation, never_shown
 from .coverage import closed_places, stays_open
 from .disable import take_pages_away
 from .drift import last_writer, put_back
 from .gitops import Truce, make_truce
 from .hosting import host, release, try_out
-from .middlewares import hiding_middlewares
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .pages.bundle import Bundle
@@ -49,7 +48,8 @@ from .selection import (
     why_no_page,
 )
 from .sources import PageSources
-from .swap import Hides, Selection, Swap, swap
+from .surroundings import Surroundings, look_around
+from .swap import Selection, Swap, swap
 from .verifying import verify
 
 
@@ -77,12 +77,16 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     )
     outcome.unseen = scene.unseen
     chosen = _choose(options, meant, scene, outcome)
+    around = look_around(options, [one.route for one in chosen], scene, run.cluster)
     truce = make_truce([one.route for one in chosen], options.gitops, outcome, run)
-    refuse_all([(one.route, why) for one in chosen if (why := why_no_page(one.route))] + truce.refused)
+    refuse_all(
+        [(one.route, why) for one in chosen if (why := why_no_page(one.route))]
+        + [(one.route, why) for one in chosen for why in around.why_not_open(one.route, _selection(one, options))]
+        + truce.refused
+    )
     options = _with_end(options, run)
     sources = PageSources(options, run.cluster)
-    hides = hiding_middlewares([one.route for one in chosen], run.cluster)
-    plans = _with_places([_plan(one, options, sources, hides, truce) for one in chosen], outcome)
+    plans = _with_places([_plan(one, options, sources, around, truce) for one in chosen], outcome)
     _refuse_lost(plans)
     _warn_of_drift(plans, outcome, run)
     outcome.targets += [plan.outcome for plan in plans]
@@ -98,7 +102,7 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
         return
     _host(plans, options, outcome, run)
     plans = _as_they_are_now(plans, run)
-    _swap_all(plans, options, hides, outcome, run)
+    _swap_all(plans, options, around, outcome, run)
     if any(plan.outcome.changed for plan in plans):
         let_controllers_notice(options.linger, run)
     fresh = _read_back(plans, options, run)
@@ -145,11 +149,13 @@ def _with_end(options: MaintenanceOptions, run: Run) -> MaintenanceOptions:
     return dataclasses.replace(options, ends_at=ends_at, answering=answering)
 
 
-def _plan(chosen: Chosen, options: MaintenanceOptions, sources: PageSources, hides: Hides, truce: Truce) -> Plan:
+def _plan(
+    chosen: Chosen, options: MaintenanceOptions, sources: PageSources, around: Surroundings, truce: Truce
+) -> Plan:
     route = chosen.route
     bundle = sources.bundle_for(route.namespace)
-    selection = Selection(tuple(chosen.wishes), options.exempt, truce.annotations_for(route))
-    done = _swap(route, selection, bundle, hides)
+    selection = dataclasses.replace(_selection(chosen, options), annotations=truce.annotations_for(route))
+    done = _swap(route, selection, bundle, around)
     backup = route.backup
     outcome = TargetOutcome(
         route.ref,
@@ -162,12 +168,17 @@ def _plan(chosen: Chosen, options: MaintenanceOptions, sources: PageSources, hid
         paused=[str(ref_of(one)) for one in truce.paused_for(route)],
         item=route.item,
         operations=done.operations,
+        hidden=never_shown([*(backup.changes if backup else ()), *done.changes]),
     )
     return Plan(route, selection, bundle, done, outcome, truce.paused_for(route), frozenset(route.pages))
 
 
-def _swap(route: Route, selection: Selection, bundle: Bundle, hides: Hides) -> Swap:
-    return swap(route.item, route.kind, selection, bundle.name, route.known, hides)
+def _selection(chosen: Chosen, options: MaintenanceOptions) -> Selection:
+    return Selection(tuple(chosen.wishes), options.exempt)
+
+
+def _swap(route: Route, selection: Selection, bundle: Bundle, around: Surroundings) -> Swap:
+    return swap(route.item, route.kind, selection, bundle.name, route.known, around.middlewares, around.openings.carve)
 
 
 def _with_places(plans: Sequence[Plan], outcome: MaintenanceOutcome) -> list[Plan]:
@@ -301,7 +312,7 @@ def _as_they_are_now(plans: Sequence[Plan], run: Run) -> list[Plan]:
 
 
 def _swap_all(
-    plans: Sequence[Plan], options: MaintenanceOptions, hides: Hides, outcome: MaintenanceOutcome, run: Run
+    plans: Sequence[Plan], options: MaintenanceOptions, around: Surroundings, outcome: MaintenanceOutcome, run: Run
 ) -> None:
     began = Began(moment(run.cluster.server_time()), run.cluster.who_am_i())
     pauses = Pauses(run)
@@ -309,7 +320,7 @@ def _swap_all(
     def one(plan: Plan) -> None:
         run.stop.raise_if_set()
         try:
-            changed = _swap_one(plan, options, hides, began, pauses, run)
+            changed = _swap_one(plan, options, around, began, pauses, run)
         except Vanished as problem:
             plan.outcome.state, plan.outcome.why = "failed", problem.why
             return
@@ -328,12 +339,14 @@ def _swap_all(
         raise
 
 
-def _swap_one(plan: Plan, options: MaintenanceOptions, hides: Hides, began: Began, pauses: Pauses, run: Run) -> bool:
+def _swap_one(
+    plan: Plan, options: MaintenanceOptions, around: Surroundings, began: Began, pauses: Pauses, run: Run
+) -> bool:
     paused = False
 
     def compute(route: Route) -> list[Operation]:
         nonlocal paused
-        done = _swap(route, plan.selection, plan.bundle, hides)
+        done = _swap(route, plan.selection, plan.bundle, around)
         _refuse_lost([dataclasses.replace(plan, route=route, swap=done)])
         plan.swap, plan.route = done, route
         known = route.backup.paused if route.backup else []
@@ -379,9 +392,7 @@ def _read_back(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> 
         if now is None or plan.outcome.state != "enabled":
             continue
         still = [
-            place
-            for place in _swap(now, plan.selection, plan.bundle, lambda _a, _b: False).swapped
-            if place.page is None
+            place for place in _swap(now, plan.selection, plan.bundle, Surroundings()).swapped if place.page is None
         ]
         if still:
             plan.outcome.state = "failed"

@@ -20,6 +20,7 @@ from ..labels import Test, parse_selector
 from ..limits import check_run_options
 from ..objects import parse_time
 from ..problems import BadFields, BadOption
+from .bypass import Bypass
 from .pages.bundle import Answering, PageSource, PageText
 from .route_kinds import ROUTE_KINDS, SERVICE, Backend, RouteKind
 from .workload import Autoscaling, Workload
@@ -65,18 +66,6 @@ class PageWish:
 
 
 @dataclass(frozen=True)
-class Bypass:
-    """Who still reaches the application."""
-
-    headers: tuple[tuple[str, str], ...] = ()
-    cookies: tuple[tuple[str, str], ...] = ()
-    cidrs: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.headers or self.cookies or self.cidrs)
-
-
-@dataclass(frozen=True)
 class EndJob:
     """A CronJob that ends the window by itself, in the cluster."""
 
@@ -101,6 +90,7 @@ class MaintenanceOptions:
     answering: Answering = field(default_factory=Answering)
     workload: Workload = field(default_factory=Workload)
     exempt: tuple[str, ...] = (ACME,)
+    opened: tuple[str, ...] = ()  # exempt paths that were asked for: cut out where no place of their own is there
     bypass: Bypass = field(default_factory=Bypass)
     strategy: str = "swap"
     gitops: str = "fail"
@@ -135,6 +125,7 @@ def parse_maintenance(params: Mapping[str, Any], *, check_mode: bool) -> Mainten
         answering=_answering(params, bad),
         workload=_workload(params.get("workload") or {}, bad),
         exempt=_exempt(params.get("exempt_paths"), bad),
+        opened=tuple(params.get("exempt_paths") or ()),
         bypass=_bypass(params.get("bypass") or {}, bad),
         strategy=params["strategy"],
         gitops=params["gitops"],

@@ -60,6 +60,7 @@ class TargetOutcome:
     paused: list[str] = field(default_factory=list)  # owners that wait for it
     item: Mapping[str, Any] | None = None  # as it was read, and what was sent, for previews
     operations: Sequence[Operation] = ()
+    hidden: Sequence[Any] = ()  # entries in them that must not be shown
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..paths import covers
-from .changes import Change, Operation, Role, added_entries, annotate, guarded, latest, put, with_entries_back
+from .additions import added_now, removals
+from .changes import Change, Operation, Role, annotate, guarded, latest, put, with_entries_back
 from .claims import Claims, claim
 from .locations import Location, locations_of
 from .markers import MARKER
-from .pointers import ABSENT, bound, matches, value_of
+from .pointers import ABSENT, bound, value_of
 from .route_kinds import RouteKind
 
 
@@ -43,7 +44,8 @@ def restore(
     """`marks` are annotations that go or change as well; our own marker always goes, unless a place is stuck."""
     result = Restore()
     changes = latest(known)
-    ours = tuple(added_entries(item, known))
+    added = [pointer for _change, pointer in added_now(item, kind, known)]
+    ours = tuple(f"{pointer}/" for pointer in added)
     locations = [location for location in locations_of(item, kind) if not location.pointer.startswith(ours)]
     claims = claim(locations, changes.values())
     _restore_backends(item, locations, claims, result)
@@ -51,7 +53,7 @@ def restore(
     for change in changes.values():
         if change.role is Role.BESIDE:
             _restore_beside(item, change, places, result)
-    _remove_added(item, [change for change in changes.values() if change.role is Role.ADDED], result)
+    result.operations += removals(added)
     wanted = {**_annotations(item, changes, result), **(marks or {})}
     if not result.stuck:
         wanted[MARKER] = ABSENT
@@ -121,13 +123,3 @@ def _annotations(item: Mapping[str, Any], changes: Mapping[Any, Change], result:
         elif now != change.before:
             result.conflicts.append(f"annotation {change.identity}: was edited during maintenance, and stays so")
     return wanted
-
-
-def _remove_added(item: Mapping[str, Any], changes: Sequence[Change], result: Restore) -> None:
-    """From the back of each list, so that the places before stay true."""
-    found: list[str] = []
-    for change in changes:
-        places = [pointer for pointer, _chosen in matches(item, f"{change.pattern}/*") if pointer not in found]
-        found += [pointer for pointer in places if covers(value_of(item, pointer), change.after)][:1]
-    ordered = sorted(found, key=lambda pointer: [int(key) if key.isdigit() else 0 for key in pointer.split("/")])
-    result.operations += [{"op": "remove", "path": pointer} for pointer in reversed(ordered)]

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..profiles.route_annotations import ROUTE_ANNOTATIONS
+from .additions import added_entries, brought_up_to_date
 from .changes import (
     Change,
     Operation,
     Role,
-    added_entries,
     annotate,
     annotation_pointer,
     guarded,
@@ -31,13 +31,12 @@ from .changes import (
 from .claims import Claims, claim
 from .locations import Location, ServiceRef, locations_of, other_services, page_for
 from .markers import MARKER
+from .middlewares import NO_MIDDLEWARES, ROUTER_MIDDLEWARES, Middlewares
 from .pointers import ABSENT, bound, value_of
 from .route_kinds import Beside, RouteKind
 
-# Adds entries to a route for what stays open: see carving.py.
-Carve = Callable[[Mapping[str, Any], RouteKind, Sequence[Location]], "list[Change]"]
-# Whether a Traefik Middleware would keep the page from being seen, by namespace and name.
-Hides = Callable[[str, str], bool]
+# Entries for what stays open, for the chosen places of a route as it is now, with what its backup holds: carving.py.
+Carve = Callable[[Mapping[str, Any], RouteKind, Sequence[Change], Sequence[Location]], "list[Change]"]
 # An entry of a list: by what it is known, and which one it is now. Nothing for the route as a whole.
 Entry = tuple[str, tuple[int, ...]]
 
@@ -105,14 +104,14 @@ def swap(
     selection: Selection,
     page: str,
     known: Sequence[Change] = (),
-    hides: Hides = lambda _namespace, _name: False,
-    carve: Carve = lambda _item, _kind, _locations: [],
+    middlewares: Middlewares = NO_MIDDLEWARES,
+    carve: Carve = lambda _item, _kind, _known, _chosen: [],
 ) -> Swap:
     """`known` is what the backup of this route holds: what is in it already is never recorded from a swapped route."""
     result = Swap()
     recorded = latest(known)
     namespace = str((item.get("metadata") or {}).get("namespace") or "")
-    ours = tuple(added_entries(item, known))
+    ours = added_entries(item, kind, known)
     places = [location for location in locations_of(item, kind) if not location.pointer.startswith(ours)]
     claims = claim(places, recorded.values())
     chosen = [location for location in places if _is_chosen(location, selection, claims, result)]
@@ -124,14 +123,17 @@ def swap(
                 _swap_beside(item, beside, (identity, location.chosen), recorded, result)
         if kind.middlewares:
             entry = (identity, location.chosen)
-            _swap_middlewares(item, kind.middlewares, entry, namespace, hides, recorded, result)
+            _swap_middlewares(item, kind.middlewares, entry, namespace, middlewares, recorded, result)
     if chosen:
         result.services += other_services(item, kind)
         for beside in kind.beside:
             if "{" not in beside.pattern:
                 _swap_beside(item, beside, ("", ()), recorded, result)
-        _carve_out(item, kind, chosen, carve, recorded, result)
-        result.operations += _swap_annotations(item, page, selection.annotations, recorded, result)
+        additions, operations = brought_up_to_date(item, kind, known, carve(item, kind, known, chosen))
+        result.changes += [change for change in additions if _is_news(change, recorded)]
+        result.operations += operations
+        meanwhile = {**dict(selection.annotations), **annotations_meanwhile(item, middlewares)}
+        result.operations += _swap_annotations(item, page, meanwhile, recorded, result)
     result.operations = guarded(item, result.operations)
     return result
 
@@ -197,7 +199,7 @@ def _swap_middlewares(
     pattern: str,
     entry: Entry,
     namespace: str,
-    hides: Hides,
+    middlewares: Middlewares,
     recorded: Mapping[Any, Change],
     result: Swap,
 ) -> None:
@@ -206,7 +208,7 @@ def _swap_middlewares(
     now = value_of(item, pointer)
     if not isinstance(now, list):
         return
-    left = [one for one in now if not hides(str(one.get("namespace") or namespace), str(one.get("name") or ""))]
+    left = middlewares.left_of_references(now, namespace)
     if left != now:
         after = left or ABSENT
         _note(item, Change(Role.BESIDE, identity, pattern, pointer, now, after), recorded, result)
@@ -226,41 +228,26 @@ def _is_news(change: Change, recorded: Mapping[Any, Change]) -> bool:
     return before is None or before.before != change.before
 
 
-def _carve_out(
-    item: Mapping[str, Any],
-    kind: RouteKind,
-    chosen: Sequence[Location],
-    carve: Carve,
-    recorded: Mapping[Any, Change],
-    result: Swap,
-) -> None:
-    for change in carve(item, kind, chosen):
-        if change.key in recorded:
-            continue
-        result.changes.append(change)
-        result.operations.append({"op": "add", "path": change.pointer, "value": change.after})
-
-
-def _swap_annotations(
-    item: Mapping[str, Any],
-    page: str,
-    further: Sequence[tuple[str, str]],
-    recorded: Mapping[Any, Change],
-    result: Swap,
-) -> list[Operation]:
+def annotations_meanwhile(item: Mapping[str, Any], middlewares: Middlewares = NO_MIDDLEWARES) -> dict[str, Any]:
+    """Annotations that would break the page, hide it or go around it, and what each is while it is shown."""
     known = (item.get("metadata") or {}).get("annotations") or {}
-    meanwhile: dict[str, Any] = dict(further)
-    for key in known:
+    meanwhile: dict[str, Any] = {}
+    for key, now in known.items():
         rule = ROUTE_ANNOTATIONS.get(key)
         if rule is not None and not rule.refuse:
             meanwhile[key] = ABSENT if rule.meanwhile is None else rule.meanwhile
-    wanted: dict[str, Any] = {}
-    for key, after in meanwhile.items():
-        now = known.get(key, ABSENT)
-        if now == after:
-            continue
-        wanted[key] = after
-        change = Change(Role.ANNOTATION, key, "", annotation_pointer(key), now, after)
+        elif key == ROUTER_MIDDLEWARES:
+            meanwhile[key] = middlewares.left_of_annotation(now) or ABSENT
+    return {key: after for key, after in meanwhile.items() if after != known[key]}
+
+
+def _swap_annotations(
+    item: Mapping[str, Any], page: str, meanwhile: Mapping[str, Any], recorded: Mapping[Any, Change], result: Swap
+) -> list[Operation]:
+    known = (item.get("metadata") or {}).get("annotations") or {}
+    wanted: dict[str, Any] = {key: after for key, after in meanwhile.items() if known.get(key, ABSENT) != after}
+    for key, after in wanted.items():
+        change = Change(Role.ANNOTATION, key, "", annotation_pointer(key), known.get(key, ABSENT), after)
         if _is_news(change, recorded):
             result.changes.append(change)
     if known.get(MARKER) != page:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import jsonpatch
@@ -407,3 +408,12 @@ GONE = {
 @pytest.mark.parametrize(("facts", "gone"), named(GONE))
 def test_only_a_deleted_object_without_finalizers_and_grace_is_proven_gone(facts: dict[str, Any], gone: bool) -> None:
     assert proves_gone(record(**facts)) is gone
+
+
+def test_texts_are_written_as_the_server_writes_them_for_it_compares_letters() -> None:
+    script = Script(thing())
+    value = "Host(`a`) && Path(`/<ü>`)\u2028"
+    json_patch(transport_to(script), DOMAINS, WEB, [{"op": "test", "path": "/spec/match", "value": value}])
+    sent = script.asked[0].body or b""
+    assert b"Host(`a`) \\u0026\\u0026 Path(`/\\u003c\xc3\xbc\\u003e`)\\u2028" in sent
+    assert json.loads(sent)[1]["value"] == value

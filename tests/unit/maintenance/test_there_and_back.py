@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.changes import Change
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.markers import MARKER
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.middlewares import Middlewares
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.restore import Restore, restore
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.route_kinds import RouteKind
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.swap import Selection, swap
@@ -252,8 +253,7 @@ def test_annotations_set_meanwhile_and_suspended_by_a_second_swap_come_back_as_t
     assert back["metadata"]["annotations"] == {**SHAPING, NGINX + "auth-url": "https://new-login"}
 
 
-def hides_logins(_namespace: str, name: str) -> bool:
-    return name.startswith("login")
+LOGINS = Middlewares({("shop", name): {"basicAuth": {}} for name in ("login", "login-2")})
 
 
 def behind_login(*middlewares: str) -> Item:
@@ -282,7 +282,7 @@ def test_a_login_is_never_lost(
     middlewares: list[str], meanwhile: list[str], edited: list[str] | None, afterwards: list[str]
 ) -> None:
     item = behind_login(*middlewares)
-    done = swap(item, INGRESS_ROUTE, Selection(), PAGE, (), hides_logins)
+    done = swap(item, INGRESS_ROUTE, Selection(), PAGE, (), LOGINS)
     behind = patched(item, done.operations)
     assert names_of(behind) == meanwhile
     if edited is not None:
@@ -293,7 +293,7 @@ def test_a_login_is_never_lost(
 
 def test_a_login_is_not_lost_when_the_rule_of_its_entry_is_edited() -> None:
     item = behind_login("login")
-    done = swap(item, INGRESS_ROUTE, Selection(), PAGE, (), hides_logins)
+    done = swap(item, INGRESS_ROUTE, Selection(), PAGE, (), LOGINS)
     behind = patched(item, done.operations)
     behind["spec"]["routes"][0]["match"] = "Host(`a`) || Host(`b`)"
     back, _way_back = restored(behind, INGRESS_ROUTE, done.changes)
@@ -302,10 +302,10 @@ def test_a_login_is_not_lost_when_the_rule_of_its_entry_is_edited() -> None:
 
 def test_a_second_login_added_meanwhile_hides_nothing_and_both_come_back() -> None:
     item = behind_login("login", "a")
-    first = swap(item, INGRESS_ROUTE, Selection(), PAGE, (), hides_logins)
+    first = swap(item, INGRESS_ROUTE, Selection(), PAGE, (), LOGINS)
     behind = patched(item, first.operations)
     behind["spec"]["routes"][0]["middlewares"].append({"name": "login-2"})
-    second = swap(behind, INGRESS_ROUTE, Selection(), PAGE, first.changes, hides_logins)
+    second = swap(behind, INGRESS_ROUTE, Selection(), PAGE, first.changes, LOGINS)
     behind = patched(behind, second.operations)
     assert names_of(behind) == ["a"]
     back, _way_back = restored(behind, INGRESS_ROUTE, [*first.changes, *second.changes])
