@@ -8,6 +8,7 @@ from __future__ import annotations
 # By name, not as `pytest_plugins`: that is refused here when somebody runs all of tests/ at once.
 from integration.fleets import detach, hub_kinds, living_hub
 from integration.gitops import gitops_kinds
+from integration.maintaining import maintenance_here, maintenance_on_node
 from integration.products import drainer, ngrok_kinds
 from integration.stage import dead_group, kinds, narrow_plane, stage
 from lab.fixtures import (
@@ -35,6 +36,8 @@ __all__ = [
     "hub_kinds",
     "kinds",
     "living_hub",
+    "maintenance_here",
+    "maintenance_on_node",
     "namespace",
     "narrow_plane",
     "ngrok_kinds",

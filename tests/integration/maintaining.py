@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import maintenance, maintenance_info
 from integration.running import Result, run_job
@@ -43,6 +46,29 @@ class Maintenance:
         params = {"targets": [{"namespace": self.namespace}], **options}
         return run_job(maintenance_info.JOB, params, self.user.kubeconfig)
 
+    def run(self, kubeconfig: Path | None = None, **options: Any) -> Result:
+        """The same with everything said: by another way to the server, with a stop sign, with ears."""
+        how = {key: options.pop(key) for key in ("check_mode", "stop", "on_event") if key in options}
+        params = {"targets": [{"namespace": self.namespace}], **QUICKLY, **options}
+        return run_job(maintenance.JOB, params, kubeconfig or self.user.kubeconfig, **how)
+
+    def live(self, thing: Mapping[str, Any]) -> Body:
+        """An object as it is now."""
+        return self.route(self.api.path_of(thing))
+
+    def edit(self, thing: Mapping[str, Any], *operations: Mapping[str, Any]) -> Body:
+        """Somebody else's JSON patch."""
+        status, item = self.api.patch(self.api.path_of(thing), list(operations))
+        assert status == 200, item
+        found: Body = item
+        return found
+
+    def backups(self) -> dict[str, Body]:
+        """Our backups, by the uid of their route."""
+        path = f"/api/v1/namespaces/{self.namespace}/configmaps"
+        _status, listed = self.api.get(path, labelSelector="sunset.dev/maintenance=backup")
+        return {item["metadata"]["name"].removeprefix("maintenance-backup-"): item for item in listed["items"]}
+
     def route(self, path: str) -> Body:
         status, item = self.api.get(path)
         assert status == 200, item
@@ -64,6 +90,30 @@ class Maintenance:
             _status, listed = self.api.get(path, labelSelector="app.kubernetes.io/managed-by=sunset.kube")
             found += [f"{plural}/{item['metadata']['name']}" for item in listed["items"]]
         return sorted(found)
+
+
+@pytest.fixture
+def maintenance_here(plane: ControlPlane, namespace: str, route_kinds: None) -> Maintenance:
+    """Where no page ever gets ready: for what is refused, and for what others have left."""
+    return Maintenance(plane, namespace)
+
+
+@pytest.fixture
+def maintenance_on_node(plane: ControlPlane, node_namespace: str, route_kinds: None) -> Maintenance:
+    """Where pages run."""
+    return Maintenance(plane, node_namespace)
+
+
+def services_in(route: Mapping[str, Any]) -> set[str]:
+    """Names of all Services that an Ingress, an IngressRoute or an HTTPRoute leads to."""
+    spec = route["spec"]
+    backends = [spec["defaultBackend"]] if spec.get("defaultBackend") else []
+    for rule in spec.get("rules", ()):
+        backends += [path["backend"] for path in (rule.get("http") or {}).get("paths", ())]
+    named = [backend["service"] for backend in backends if "service" in backend]
+    named += [one for rule in spec.get("rules", ()) for one in rule.get("backendRefs", ())]
+    named += [one for entry in spec.get("routes", ()) for one in entry.get("services", ())]
+    return {one["name"] for one in named}
 
 
 def ingress(namespace: str, name: str = "web", host: str = "shop.example.com", service: str = "shop") -> Body:

@@ -11,9 +11,10 @@ words were edited is found by what is left over on both sides; where that could 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .changes import Change, Role
 from .locations import Location, ServiceRef, locations_of, words_of
@@ -22,7 +23,7 @@ from .route_kinds import RouteKind
 
 Item = TypeVar("Item")
 # Words that nearly every entry has: to share one of them means nothing.
-_SAY_NOTHING = ("Prefix", "Exact", "ImplementationSpecific")
+_SAY_NOTHING = frozenset({"Prefix", "Exact", "ImplementationSpecific", "PathPrefix", "RegularExpression", "/"})
 
 
 @dataclass
@@ -90,8 +91,18 @@ def _only_relative(place: Location, places: Sequence[Location], recorded: Sequen
 
 
 def _share_a_word(one: str, other: str) -> bool:
-    pairs = zip(json.loads(words_of(one))[1:], json.loads(words_of(other))[1:], strict=False)
-    return any(word == known and word and word[0] not in _SAY_NOTHING for word, known in pairs)
+    return bool(_texts(json.loads(words_of(one))[1:]) & _texts(json.loads(words_of(other))[1:]))
+
+
+def _texts(value: Any) -> set[str]:
+    """Hosts, paths and names inside of words; of a rule, what stands there in quotes."""
+    if isinstance(value, dict):
+        return _texts(list(value.values()))
+    if isinstance(value, list):
+        return set().union(*map(_texts, value))
+    if not isinstance(value, str) or value in _SAY_NOTHING:
+        return set()
+    return set(re.findall(r"[`\"]([^`\"]+)[`\"]", value)) or {value}
 
 
 def _grouped(items: Iterable[Item], key: Callable[[Item], str]) -> dict[str, list[Item]]:

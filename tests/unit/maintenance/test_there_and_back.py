@@ -172,6 +172,15 @@ def test_nobody_guesses_which_of_two_removed_entries_a_renamed_one_was() -> None
     assert back["metadata"]["annotations"][MARKER] == PAGE  # still marked: there is something left to do
 
 
+def test_a_renamed_entry_is_told_from_a_removed_one_by_the_host_it_kept() -> None:
+    item = an_ingress_route(traefik_entry("Host(`a`)", "x"), traefik_entry("Host(`b`)", "y"))
+    behind, changes, _done = swapped(item, INGRESS_ROUTE)
+    del behind["spec"]["routes"][0]
+    behind["spec"]["routes"][0]["match"] = "Host(`b`) || Host(`c`)"
+    back, way_back = restored(behind, INGRESS_ROUTE, changes)
+    assert (back["spec"]["routes"][0]["services"][0]["name"], way_back.stuck) == ("y", [])
+
+
 def test_nobody_guesses_when_one_of_two_entries_with_the_same_words_is_gone() -> None:
     item = an_ingress_route(traefik_entry("Host(`a`)", "x", priority=1), traefik_entry("Host(`a`)", "y", priority=2))
     behind, changes, _done = swapped(item, INGRESS_ROUTE)
