@@ -192,5 +192,11 @@ def test_only_what_was_asked_for_goes_behind_the_page(maintenance_on_node: Maint
     ]
     wrong = [{"namespace": here, "service": "ap"}]
     assert succeeded(maintenance.run(state="disabled", targets=wrong))["targets"] == []
+    succeeded(maintenance("enabled"))
     assert succeeded(maintenance.run(state="disabled", targets=narrow))["changed"]
+    assert services_in(maintenance.live(shop)) == {page, "api"}
+    assert not succeeded(maintenance.run(state="disabled", targets=narrow))["changed"]
+    assert not succeeded(maintenance.run(state="disabled", targets=narrow, check_mode=True))["changed"]
+    assert succeeded(maintenance("disabled"))["counts"] == {"targets": 2, "disabled": 2}
     assert services_in(maintenance.live(shop)) == {"shop", "api"}
+    assert maintenance.ours() == []

@@ -36,7 +36,8 @@ from .restore import Restore, restore
 from .rights import require_all
 from .scene import HostedPage, Route, Scene, look, look_again
 from .seed import SEED_MARKS, adopt_seed_backups, forget_seed, is_seeds, seed_backup_of, sweep_seed_pages
-from .selection import choose, kinds_of, missing, namespaces_of, needed_kinds
+from .selection import Chosen, choose, kinds_of, missing, namespaces_of, needed_kinds
+from .swap import Wish
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Return:
     """One route, and what taking its page away comes to."""
 
     route: Route
+    chosen: Chosen
     restore: Restore
     outcome: TargetOutcome
 
@@ -62,10 +64,10 @@ def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) 
     absent = missing(options.targets, meant, scene)
     if absent:
         outcome.warn(f"not there any more: {', '.join(absent[:10])}", run.tell)
-    chosen = [one.route for one in choose(options.targets, meant, scene, before=True)]
-    bring_back([route for route in chosen if _has_anything(route, scene)], scene, options, outcome, run)
+    chosen = choose(options.targets, meant, scene, before=True)
+    bring_back([one for one in chosen if _has_anything(one.route, scene)], scene, options, outcome, run)
     if not options.check_mode:
-        _remove_seed_pages([route for route in chosen if route.uid in seeds], seeds, scene, outcome, run)
+        _remove_seed_pages([one.route for one in chosen if one.route.uid in seeds], seeds, scene, outcome, run)
 
 
 def _remove_seed_pages(
@@ -92,12 +94,12 @@ def _has_anything(route: Route, scene: Scene) -> bool:
 
 
 def bring_back(
-    routes: Sequence[Route], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
+    chosen: Sequence[Chosen], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
 ) -> None:
     """These routes lead to their applications again, and what was made for them goes."""
-    for text in recall(routes):
+    for text in recall([one.route for one in chosen]):
         outcome.warn(text, run.tell)
-    returns = [_return(route) for route in routes]
+    returns = [_return(one) for one in chosen]
     outcome.targets += [one.outcome for one in returns]
     outcome.plan_hash = _plan_hash(returns)
     run.tell(Planned(f"take the page away from {counted(len(returns), 'route')}", outcome.plan_hash))
@@ -107,7 +109,7 @@ def bring_back(
     _require_rights(returns, run)
     if options.check_mode:
         _try(returns, run)
-        outcome.changed = True
+        outcome.changed = any(back.restore.needed or back.restore.whole for back in returns)
         return
     if options.reopen_endpoints:
         wait_for_application(_services(returns), run)
@@ -119,12 +121,12 @@ def bring_back(
         raise failed[0]
 
 
-def _return(route: Route) -> Return:
-    backup = route.backup
-    result = _restored(route)
+def _return(chosen: Chosen) -> Return:
+    route, backup = chosen.route, chosen.route.backup
+    result = _restored(route, chosen)
     outcome = TargetOutcome(
         route.ref,
-        "pending" if result.needed else "disabled",
+        "pending" if result.needed else "disabled" if result.whole else "enabled",
         page=", ".join(sorted(route.pages)),
         locations=[location.as_dict() for location in result.restored],
         conflicts=[*result.conflicts, *result.stuck],
@@ -136,12 +138,12 @@ def _return(route: Route) -> Return:
         operations=result.operations,
         hidden=never_shown(backup.changes if backup else ()),
     )
-    return Return(route, result, outcome)
+    return Return(route, chosen, result, outcome)
 
 
-def _restored(route: Route) -> Restore:
+def _restored(route: Route, chosen: Chosen) -> Restore:
     marks = {mark: ABSENT for mark in SEED_MARKS if mark in route.annotations}
-    return restore(route.item, route.kind, route.known, marks)
+    return restore(route.item, route.kind, route.known, marks, lambda place: chosen.means(place, route))
 
 
 def _plan_hash(returns: Sequence[Return]) -> str:
@@ -166,7 +168,9 @@ def _backups(returns: Sequence[Return]) -> list[Backup]:
 def _try(returns: Sequence[Return], run: Run) -> None:
     def one(back: Return) -> None:
         if back.restore.needed:
-            patch_route(back.route, lambda route: _restored(route).operations, run, "take page from", dry_run=True)
+            patch_route(
+                back.route, lambda now: _restored(now, back.chosen).operations, run, "take page from", dry_run=True
+            )
 
     run.cluster.for_each(returns, one)
     for problem in resume(_backups(returns), run, dry_run=True).values():
@@ -203,7 +207,7 @@ def _restore_all(returns: Sequence[Return], outcome: MaintenanceOutcome, run: Ru
             return
         back.outcome.changed = changed
         outcome.changed = outcome.changed or changed
-        back.outcome.state = "enabled" if back.restore.stuck else "disabled"
+        back.outcome.state = "disabled" if back.restore.whole else "enabled"
 
     run.cluster.for_each(returns, one)
     return failed
@@ -214,7 +218,7 @@ def take_pages_away(routes: Sequence[Route], run: Run) -> dict[str, Problem]:
     failed: dict[str, Problem] = {}
     done: list[Backup] = []
     for route in look_again(routes, run.cluster).values():
-        back = _return(route)
+        back = _return(Chosen(route, [Wish()]))
         try:
             _take_away(back, run)
         except Vanished:
@@ -235,7 +239,7 @@ def take_pages_away(routes: Sequence[Route], run: Run) -> dict[str, Problem]:
 
 def _take_away(back: Return, run: Run) -> bool:
     def compute(route: Route) -> list[Operation]:
-        back.restore = _restored(route)
+        back.restore = _restored(route, back.chosen)
         back.outcome.conflicts = [*back.restore.conflicts, *back.restore.stuck]
         return back.restore.operations
 

@@ -9,7 +9,7 @@ Room: maintenance (pure). For each place there is what stood there before, what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,10 +29,16 @@ class Restore:
     restored: list[Location] = field(default_factory=list)  # as they are before
     conflicts: list[str] = field(default_factory=list)  # kept as they are, and why
     stuck: list[str] = field(default_factory=list)  # still show a page, and nobody knows what stood there
+    staying: list[Location] = field(default_factory=list)  # show a page, and are not meant
 
     @property
     def needed(self) -> bool:
         return bool(self.operations)
+
+    @property
+    def whole(self) -> bool:
+        """Nothing of the route shows a page any more."""
+        return not self.stuck and not self.staying
 
 
 def restore(
@@ -40,23 +46,32 @@ def restore(
     kind: RouteKind,
     known: Sequence[Change],
     marks: Mapping[str, Any] | None = None,
+    means: Callable[[Location], bool] = lambda _location: True,
 ) -> Restore:
-    """`marks` are annotations that go or change as well; our own marker always goes, unless a place is stuck."""
+    """`means`: only these places. As long as one shows a page, what belongs to the route as a whole stays as it is.
+
+    `marks` are annotations that go with our own marker.
+    """
     result = Restore()
     changes = latest(known)
     added = [pointer for _change, pointer in added_now(item, kind, known)]
     ours = tuple(f"{pointer}/" for pointer in added)
     locations = [location for location in locations_of(item, kind) if not location.pointer.startswith(ours)]
     claims = claim(locations, changes.values())
-    _restore_backends(item, locations, claims, result)
-    places = {claims.identity_of(location): location for location in locations}
+    result.staying = [location for location in locations if location.page is not None and not means(location)]
+    _restore_backends(item, [location for location in locations if location not in result.staying], claims, result)
+    places = {claims.identity_of(location): location for location in locations if location not in result.staying}
     for change in changes.values():
-        if change.role is Role.BESIDE:
+        if change.role is Role.BESIDE and (change.identity or not result.staying):
             _restore_beside(item, change, places, result)
+    if result.staying:
+        result.operations = guarded(item, result.operations)
+        return result
+    result.conflicts += [f"{change.pointer}: was removed during maintenance, and stays so" for change in claims.left]
     result.operations += removals(added)
-    wanted = {**_annotations(item, changes, result), **(marks or {})}
-    if not result.stuck:
-        wanted[MARKER] = ABSENT
+    wanted = _annotations(item, changes, result)
+    if result.whole:
+        wanted.update({**(marks or {}), MARKER: ABSENT})
     result.operations = guarded(item, result.operations + annotate(item, wanted))
     return result
 
@@ -78,7 +93,6 @@ def _restore_backends(item: Mapping[str, Any], locations: Sequence[Location], cl
                 result.conflicts.append(
                     f"{location.where}: was edited during maintenance; it leads to what stood at {change.pointer}"
                 )
-    result.conflicts += [f"{change.pointer}: was removed during maintenance, and stays so" for change in claims.left]
 
 
 def _restore_beside(item: Mapping[str, Any], change: Change, places: Mapping[str, Location], result: Restore) -> None:

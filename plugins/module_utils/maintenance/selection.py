@@ -9,6 +9,7 @@ Room: maintenance (pure, but for the names of kinds).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -35,6 +36,10 @@ class Chosen:
 
     route: Route
     wishes: list[Wish] = field(default_factory=list)
+
+    def means(self, location: Location, route: Route) -> bool:
+        """`route`: the same one, as it is now."""
+        return any(_is_meant(wish, location, route) for wish in self.wishes)
 
 
 def kinds_of(
@@ -68,8 +73,7 @@ def choose(
     for target in targets or (Target(),):
         for route in scene.routes.values():
             if _fits(target, meant, route, before=before):
-                wish = Wish(target.hosts, target.paths, target.service)
-                chosen.setdefault(route.uid, Chosen(route)).wishes.append(wish)
+                chosen.setdefault(route.uid, Chosen(route)).wishes.append(_wish(target))
     return sorted(chosen.values(), key=lambda one: (one.route.ref.kind, one.route.ref.namespace, one.route.ref.name))
 
 
@@ -95,21 +99,28 @@ def _fits(target: Target, meant: dict[str, frozenset[tuple[str, str]]], route: R
         and target.name in ("", record.name)
         and target.labels(record.labels)
         and (not target.ingress_class or target.ingress_class in classes_of(route))
-        and ((before and not target.is_narrow) or any(_is_meant(target, place, route) for place in route.locations))
+        and (
+            (before and not target.is_narrow)
+            or any(_is_meant(_wish(target), place, route) for place in route.locations)
+        )
     )
+
+
+def _wish(target: Target) -> Wish:
+    return Wish(target.hosts, target.paths, target.service)
 
 
 def classes_of(route: Route) -> list[str]:
     return [name for pattern in route.kind.classes for name in values(route.item, pattern) if isinstance(name, str)]
 
 
-def _is_meant(target: Target, location: Location, route: Route) -> bool:
+def _is_meant(wish: Wish, location: Location, route: Route) -> bool:
     if location.page is None:
-        return Wish(target.hosts, target.paths, target.service).takes(location)
-    if not Wish(target.hosts, target.paths).takes(location):
+        return wish.takes(location)
+    if not dataclasses.replace(wish, service="").takes(location):
         return False
     # It shows a page: which Service it leads to stands in the backup only.
-    return not target.service or target.service in {one.name for one in former_services(route, location)}
+    return not wish.service or wish.service in {one.name for one in former_services(route, location)}
 
 
 def former_services(route: Route, location: Location) -> list[ServiceRef]:

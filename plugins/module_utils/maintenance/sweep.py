@@ -36,10 +36,10 @@ def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) ->
     namespaces = namespaces_of(options.targets)
     scene = look(options.kinds, namespaces, run.cluster, widely=False)
     adopt_seed_backups(scene, run)
-    chosen = [one.route for one in choose(options.targets, meant, scene, before=True)]
+    chosen = choose(options.targets, meant, scene, before=True)
     now = run.cluster.server_time()
     old = now - options.sweep_after
-    ended = [route for route in chosen if _is_over(route, now) or _is_left_over(route, old)]
+    ended = [one for one in chosen if _is_over(one.route, now) or _is_left_over(one.route, old)]
     failure: Problem | None = None
     try:
         bring_back(ended, scene, dataclasses.replace(options, plan_hash=None), outcome, run)
@@ -47,9 +47,9 @@ def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) ->
         raise
     except Problem as problem:  # one route that cannot go back does not hold up the rest
         failure = problem
-    for route in chosen:
-        if route not in ended:
-            _sweep_route(route, scene, options, outcome, run)
+    for one in chosen:
+        if one not in ended:
+            _sweep_route(one.route, scene, options, outcome, run)
     _sweep_orphans(scene, options, outcome, run)
     sweep_pauses(outcome, run, dry_run=options.check_mode)
     _sweep_pages(scene, old, options, outcome, run)

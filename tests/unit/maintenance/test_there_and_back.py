@@ -348,3 +348,17 @@ def test_a_page_without_a_backup_is_lost_and_never_backed_up() -> None:
     again = swap(behind, INGRESS, Selection(), PAGE, ())
     assert [place.page for place in again.lost] == [PAGE]
     assert again.changes == []
+
+
+def test_one_host_may_open_before_the_others() -> None:
+    item = a_route(an_ingress(rule("a", path("/", "web")), rule("b", path("/", "api")))["spec"], SHAPING)
+    behind, changes, _done = swapped(item, INGRESS)
+    part = restore(behind, INGRESS, changes, means=lambda place: place.hosts == ("a",))
+    half = patched(behind, part.operations)
+    assert not part.whole
+    assert [one["http"]["paths"][0]["backend"] for one in half["spec"]["rules"]] == [
+        to_service("web"),
+        to_service(PAGE),
+    ]
+    assert half["metadata"] == behind["metadata"]
+    assert restored(half, INGRESS, changes)[0] == item
