@@ -29,6 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "kube": {"late:kubernetes", "late:urllib3"},
     "teardown": {"profiles", "hint:kube"},
     "maintenance": {"profiles", "hint:kube"},
+    "network": {"profiles", "hint:kube"},
     "profiles": set(),
     "evidence": {"teardown", "maintenance", "late:jsonpatch"},
     "objects": set(),
@@ -43,12 +44,19 @@ ROOMS: dict[str, set[str]] = {
 }
 NO_SHARED = {"doc_fragments", "profiles"}
 HTTP = {"http", "socket", "ssl", "urllib3", "requests"}
+# Where sockets may be opened and commands be run: folders below plugins/module_utils/.
+SPEAKS_HTTP = ("kube", "network/backends", "network/probes")
+RUNS_COMMANDS = ("network/backends", "network/probes")
 FILES = sorted(path for path in PLUGINS.rglob("*.py") if path.name != "__init__.py")
 
 
 def room_of(path: Path) -> str:
     parts = path.relative_to(PLUGINS).with_suffix("").parts
     return parts[1] if parts[0] == "module_utils" else parts[0]
+
+
+def lies_in(path: Path, folders: tuple[str, ...]) -> bool:
+    return any(path.is_relative_to(PLUGINS / "module_utils" / folder) for folder in folders)
 
 
 def imports(path: Path) -> Iterator[tuple[str, str]]:
@@ -98,9 +106,15 @@ def test_imports_only_what_the_map_allows(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PLUGINS)))
-def test_only_kube_speaks_http(path: Path) -> None:
+def test_only_kube_and_the_probes_open_sockets(path: Path) -> None:
     spoken = {name.partition(".")[0] for _how, name in imports(path)} & HTTP
-    assert room_of(path) == "kube" or not spoken
+    assert lies_in(path, SPEAKS_HTTP) or not spoken
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PLUGINS)))
+def test_only_backends_and_probes_of_the_network_run_commands(path: Path) -> None:
+    runs = {name.partition(".")[0] for _how, name in imports(path)} & {"subprocess"}
+    assert lies_in(path, RUNS_COMMANDS) or not runs
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PLUGINS)))

@@ -5,8 +5,8 @@
 """api_server and node_ready: the cluster as this node sees it.
 
 Room: network (probes). api_server: any HTTP answer over a new connection counts, also 401 or 503, for it crossed the
-network; with a kubeconfig the certificate is checked. node_ready: Ready alone proves nothing right after a change, as the
-control plane notices a lost node only after some 40 s, so a heartbeat must arrive which was not there after the change.
+network; with a kubeconfig the certificate is checked. node_ready: Ready alone proves nothing right after a change, as
+the control plane notices a lost node only after some 40 s, so a heartbeat must arrive which was not there after it.
 """
 
 from __future__ import annotations
