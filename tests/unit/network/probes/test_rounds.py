@@ -202,8 +202,12 @@ def test_the_lease_is_renewed_all_the_time_but_not_all_too_often() -> None:
 
 def test_a_lease_that_cannot_be_renewed_ends_the_wait() -> None:
     network = Network(FakeClock(), ping=lambda at: True)
+
+    def lost() -> None:
+        raise CannotLook("lease lost")
+
     with pytest.raises(CannotLook):
-        held(network, 60, 20, {"ping": True}, renew=lambda: (_ for _ in ()).throw(CannotLook("lease lost")))
+        held(network, 60, 20, {"ping": True}, renew=lost)
 
 
 def test_every_round_is_told_and_looks_at_the_node_anew() -> None:
