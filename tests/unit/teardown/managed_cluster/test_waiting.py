@@ -130,7 +130,7 @@ class FreezingHub(PoliciesWork, Hub):
 
     def frozen(self) -> dict[str, list[str]]:
         """Namespaces by the name of the freeze."""
-        found = [thing for key, thing in self.objects.items() if key[1] == BINDINGS.plural]
+        found = [thing for key, thing in list(self.objects.items()) if key[1] == BINDINGS.plural]
         limits = [one["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"][0]["values"] for one in found]
         return {one["metadata"]["name"]: limit for one, limit in zip(found, limits, strict=True)}
 
