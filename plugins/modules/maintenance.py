@@ -212,7 +212,10 @@ options:
         description: How long from now on, for example V(90m) or V(1h30m). Each run moves the end.
         type: str
       job:
-        description: A CronJob in the cluster ends the window by itself.
+        description:
+          - A CronJob beside the page ends the window by itself, in the first minute after its end. It sweeps the
+            namespace (as O(state=swept) does), so that only what is over is taken away, and waits for the application
+            as O(reopen) says. It goes with the page. Run the task again with another end to move it.
         type: dict
         suboptions:
           image:
@@ -220,7 +223,9 @@ options:
             type: str
             required: true
           service_account:
-            description: The ServiceAccount it runs as, in the namespace of the routes.
+            description:
+              - The ServiceAccount it runs as, in the namespace of the routes. It needs the rights of O(state=swept)
+                there; with O(gitops=pause) also to patch the Applications, and to list ConfigMaps everywhere.
             type: str
             required: true
   reopen:

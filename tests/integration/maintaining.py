@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import maintenance, maintenance_info
+from integration.ranked import OnEvent
 from integration.running import Result, run_job
 from lab.api import Api
 from lab.controlplane import MASTERS, ControlPlane
@@ -38,9 +39,18 @@ class Maintenance:
         self.namespace = namespace
         self.user = plane.user("maintainer", (MASTERS,))
 
-    def __call__(self, state: str, *, check_mode: bool = False, user: User | None = None, **options: Any) -> Result:
+    def __call__(
+        self,
+        state: str,
+        *,
+        check_mode: bool = False,
+        user: User | None = None,
+        on_event: OnEvent | None = None,
+        **options: Any,
+    ) -> Result:
         params = {"targets": [{"namespace": self.namespace}], **QUICKLY, **options, "state": state}
-        return run_job(maintenance.JOB, params, (user or self.user).kubeconfig, check_mode=check_mode)
+        kubeconfig = (user or self.user).kubeconfig
+        return run_job(maintenance.JOB, params, kubeconfig, check_mode=check_mode, on_event=on_event)
 
     def info(self, **options: Any) -> Result:
         params = {"targets": [{"namespace": self.namespace}], **options}

@@ -9,6 +9,7 @@ import secrets
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from integration.gitops import (
     FLUX,
     FLUX_HELM,
@@ -191,6 +192,36 @@ def test_a_route_that_is_deleted_meanwhile_leaves_a_pause_that_the_sweep_ends(
 
     assert f"pause of Application {here}/{name}" in swept["swept"]
     assert annotations(maintenance, app) == {}
+
+
+class Killed(BaseException):
+    """Nothing of the task runs after this, as after kill -9."""
+
+
+@pytest.mark.parametrize("afterwards", ["enabled", "disabled"])
+@pytest.mark.parametrize("deed", ["back up", "pause", "show page on"])
+def test_no_pause_is_lost_when_a_task_is_killed(
+    maintenance: Maintenance, name: str, deed: str, afterwards: str
+) -> None:
+    here = maintenance.namespace
+    app = application(name, here)
+    maintenance.api.create(app, tracked(ingress(here), name))
+    before = shape(maintenance.route(path(maintenance)))
+
+    def kill(event: object) -> None:
+        if isinstance(event, Did) and event.action == deed and not event.dry_run:
+            raise Killed
+
+    with pytest.raises(Killed):
+        maintenance("enabled", gitops="pause", on_event=kill)
+    assert (SKIP in annotations(maintenance, app)) is (deed != "back up")
+
+    succeeded(maintenance(afterwards, gitops="pause"))
+    assert (SKIP in annotations(maintenance, app)) is (afterwards == "enabled")
+    succeeded(maintenance("disabled"))
+    assert annotations(maintenance, app) == {}
+    assert shape(maintenance.route(path(maintenance))) == before
+    assert maintenance.ours() == []
 
 
 def test_a_refusal_in_the_middle_lets_the_owner_go_on(maintenance: Maintenance, name: str) -> None:

@@ -23,10 +23,12 @@ from .changes import latest
 from .claims import claim, services_in
 from .drift import put_back
 from .locations import Location, ServiceRef, locations_of
+from .outcome import MaintenanceOutcome
 from .pointers import values
 from .route_kinds import NO_PAGES, Backend, RouteKind
 from .scene import Route, Scene
 from .selection import is_a_solver
+from .swap import Swap
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -56,6 +58,23 @@ def closed_places(route: Route, places: Iterable[str], known: Iterable[ServiceRe
         for service in services_in(change, route.kind, route.namespace)
     ]
     return Closed(route, closed, tuple(dict.fromkeys([*known, *before])), frozenset(exempt))
+
+
+def tell_what_stays_open(
+    swaps: Iterable[tuple[Route, Swap]], scene: Scene, outcome: MaintenanceOutcome, cluster: Cluster
+) -> None:
+    """After these routes were changed so, or before."""
+    closed = [
+        closed_places(
+            route,
+            [place.identity for place in swap.swapped],
+            swap.services,
+            [place.identity for place in swap.exempt],
+        )
+        for route, swap in swaps
+    ]
+    outcome.coverage, unseen = stays_open(closed, scene, cluster)
+    outcome.unseen += unseen
 
 
 def stays_open(closed: Sequence[Closed], scene: Scene, cluster: Cluster) -> tuple[list[Entry], list[str]]:

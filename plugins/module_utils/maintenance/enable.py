@@ -11,10 +11,11 @@ that were changed before it are put back.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..events import Noted, Planned
@@ -22,11 +23,12 @@ from ..limits import check_limits
 from ..problems import Interrupted, Problem, Refused
 from .backups import Began, Paused, moment
 from .changes import Operation, never_shown
-from .coverage import closed_places, stays_open
+from .coverage import tell_what_stays_open
 from .disable import take_pages_away
 from .drift import last_writer, put_back
+from .end_job import end_jobs
 from .gitops import Truce, make_truce
-from .hosting import host, release, try_out
+from .hosting import host, release, try_end_job, try_out
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .pages.bundle import Bundle
@@ -98,7 +100,8 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     if options.check_mode:
         outcome.changed = any(plan.swap.needed or not _is_claimed(plan, scene) for plan in plans)
         outcome.page_sets = [_page_set(plan, "kept" if _is_hosted(plan, scene) else "made") for plan in _first(plans)]
-        _cover(plans, {}, scene, options, outcome, run)
+        if options.coverage:
+            tell_what_stays_open([(plan.route, plan.swap) for plan in plans], scene, outcome, run.cluster)
         return
     _host(plans, options, outcome, run)
     plans = _as_they_are_now(plans, run)
@@ -106,7 +109,9 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     if any(plan.outcome.changed for plan in plans):
         let_controllers_notice(options.linger, run)
     fresh = _read_back(plans, options, run)
-    _cover(plans, fresh, scene, options, outcome, run)
+    if options.coverage:
+        now = [(fresh.get(plan.route.uid, plan.route), plan.swap) for plan in plans]
+        tell_what_stays_open(now, scene, outcome, run.cluster)
     if options.verify and run.ask_web:
         shown = [(plan.route.kind, place, plan.bundle.id) for plan in plans for place in plan.swap.swapped]
         verify(shown, options.verify, options.answering, run.ask_web, outcome, run)
@@ -235,7 +240,7 @@ def _summary(plans: Sequence[Plan]) -> str:
 def _require_rights(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:
     namespaces = sorted({plan.route.namespace for plan in plans})
     needed = [("patch", plan.route.resource) for plan in plans]
-    require_all([*needed, *rights_to_host(options.workload, run)], namespaces, run)
+    require_all([*needed, *rights_to_host(options.workload, run, job=options.job is not None)], namespaces, run)
     require_rights([paused for plan in plans for paused in plan.paused], run)
 
 
@@ -257,6 +262,8 @@ def _try_everything(plans: Sequence[Plan], options: MaintenanceOptions, scene: S
 
     # A page that is there already has its place in the quota, and would be refused a second one.
     run.cluster.for_each([plan for plan in _first(plans) if not _is_hosted(plan, scene)], try_page)
+    for plan in _first(plans) if options.job else ():
+        refused += try_end_job(options, plan.bundle, plan.route.namespace, run)
     run.cluster.for_each([plan for plan in plans if plan.swap.needed], try_route)
     refused += try_pauses([paused for plan in plans for paused in plan.paused], run)
     if refused:
@@ -293,7 +300,8 @@ def _host(plans: Sequence[Plan], options: MaintenanceOptions, outcome: Maintenan
     def make(users: list[Plan]) -> None:
         first = users[0]
         routes = [plan.route for plan in users]
-        changed = host(first.bundle, first.route.namespace, options.workload, routes, run)
+        further = functools.partial(end_jobs, options, first.bundle, first.route.namespace)
+        changed = host(first.bundle, first.route.namespace, options.workload, routes, run, further)
         outcome.page_sets.append(_page_set(first, "made" if changed else "kept"))
         outcome.changed = outcome.changed or changed
 
@@ -407,30 +415,6 @@ def _read_back(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> 
     return fresh
 
 
-def _cover(
-    plans: Sequence[Plan],
-    fresh: Mapping[str, Route],
-    scene: Scene,
-    options: MaintenanceOptions,
-    outcome: MaintenanceOutcome,
-    run: Run,
-) -> None:
-    """What stays reachable. `fresh`: routes as they are now; in check mode, as they were read."""
-    if not options.coverage:
-        return
-    closed = [
-        closed_places(
-            fresh.get(plan.route.uid, plan.route),
-            [place.identity for place in plan.swap.swapped],
-            plan.swap.services,
-            [place.identity for place in plan.swap.exempt],
-        )
-        for plan in plans
-    ]
-    outcome.coverage, unseen = stays_open(closed, scene, run.cluster)
-    outcome.unseen += unseen
-
-
 def _keep_what_is_needed(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:
     """Another task may have taken the backup or the page for a leftover, just before the route came to need them."""
     pages, backups = look_at_ours(frozenset(plan.route.namespace for plan in plans), run.cluster)
@@ -444,7 +428,8 @@ def _keep_what_is_needed(plans: Sequence[Plan], options: MaintenanceOptions, run
             route.backup = None
             record(route, known.changes, known.paused, known.began, options.ends_at, options.reason, run)
         if page is None or route.uid not in page.owners:
-            host(plan.bundle, route.namespace, options.workload, [route], run)
+            further = functools.partial(end_jobs, options, plan.bundle, route.namespace)
+            host(plan.bundle, route.namespace, options.workload, [route], run, further)
 
 
 def _release_old_pages(plans: Sequence[Plan], scene: Scene, outcome: MaintenanceOutcome, run: Run) -> None:

@@ -12,7 +12,7 @@ comes later makes it anew, under another uid.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..events import Did
@@ -21,9 +21,11 @@ from ..paths import covers
 from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
 from .changes import Operation
+from .end_job import end_jobs, end_pods_to_try
 from .markers import DIGEST, OUR_LABEL, PAGE, ROLE
+from .options import MaintenanceOptions
 from .outcome import Run
-from .page_set import config_map, page_set, pod_to_try
+from .page_set import Manifest, config_map, page_set, pod_to_try
 from .pages.bundle import Bundle
 from .rights import may_create_pods
 from .scene import Route
@@ -32,6 +34,7 @@ from .workload import Workload
 if TYPE_CHECKING:
     from ..kube.writes import Written
 
+_NO_UID = "00000000-0000-0000-0000-000000000000"  # of what is only tried
 _RACES = 30
 _LOOK_AGAIN = 0.2
 
@@ -52,10 +55,20 @@ PART_KINDS = (
 )
 
 
-def host(bundle: Bundle, namespace: str, workload: Workload, routes: Sequence[Route], run: Run) -> bool:
-    """Make the page, or claim the one that is there, for these routes. Whether anything had to be written."""
+def host(
+    bundle: Bundle,
+    namespace: str,
+    workload: Workload,
+    routes: Sequence[Route],
+    run: Run,
+    further: Callable[[str], Sequence[Manifest]] = lambda _uid: (),
+) -> bool:
+    """Make the page, or claim the one that is there, for these routes. Whether anything had to be written.
+
+    `further`: what else belongs to it, by the uid of its ConfigMap.
+    """
     record, changed = _claim(bundle, namespace, routes, run)
-    for part in page_set(bundle, namespace, workload, record.uid):
+    for part in (*page_set(bundle, namespace, workload, record.uid), *further(record.uid)):
         changed = _make(part, namespace, record.uid, run, scaled=workload.autoscaling is not None) or changed
     return changed
 
@@ -63,9 +76,21 @@ def host(bundle: Bundle, namespace: str, workload: Workload, routes: Sequence[Ro
 def try_out(bundle: Bundle, namespace: str, workload: Workload, routes: Sequence[Route], run: Run) -> list[str]:
     """Let the server try to create everything, and a Pod as the Deployment would make it. What it says no to."""
     items = [config_map(bundle, namespace, [owner_of(route) for route in routes[:1]])]
-    items += page_set(bundle, namespace, workload, "00000000-0000-0000-0000-000000000000")
+    items += page_set(bundle, namespace, workload, _NO_UID)
     if workload.kind != "pod" and may_create_pods(namespace, run):
         items.append(pod_to_try(bundle, namespace, workload))  # quotas and pod security only look at Pods
+    return _try(items, namespace, run)
+
+
+def try_end_job(options: MaintenanceOptions, bundle: Bundle, namespace: str, run: Run) -> list[str]:
+    """Let the server try what ends the window, and its Pod."""
+    items = end_jobs(options, bundle, namespace, _NO_UID)
+    if may_create_pods(namespace, run):
+        items += end_pods_to_try(options, bundle, namespace)
+    return _try(items, namespace, run)
+
+
+def _try(items: Iterable[Manifest], namespace: str, run: Run) -> list[str]:
     refused = []
     for item in items:
         resource = _resource(item, run.cluster)
@@ -233,7 +258,7 @@ def _end(record: Record, run: Run) -> bool:
     run.tell(Did("remove page", ref_to(CONFIG_MAPS, record), written.effect.value))
     if written.problem:
         raise written.problem
-    for group, kind in PART_KINDS:
+    for group, kind in reversed(PART_KINDS):
         resource = run.cluster.find_kind(group, kind).resource
         if resource is None:
             continue
@@ -244,7 +269,9 @@ def _end(record: Record, run: Run) -> bool:
         except Problem:
             continue  # not for us to see: the collector takes it, since its ConfigMap is gone
         if part is not None and record.uid in part.owner_uids and not part.terminating:
-            gone = run.cluster.delete(resource, part)
+            # The job that ends the window may be the very one that does this: it must not be ended with its CronJob.
+            propagation = "Orphan" if kind == "CronJob" else "Background"
+            gone = run.cluster.delete(resource, part, propagation=propagation)
             run.tell(Did("remove page", ref_to(resource, part), gone.effect.value))
     return True
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..events import Did, Noted
 from ..objects import ObjectRef, Resource, record_of
-from ..problems import Problem, Refused
+from ..problems import Interrupted, Problem, Refused
 from ..profiles.gitops_owners import GITOPS_OWNERS
 from ..well_known import CONFIG_MAPS
 from .backups import Backup, Paused, read_backup
@@ -100,6 +100,8 @@ def resume(backups: Sequence[Backup], run: Run, *, dry_run: bool = False) -> dic
     for paused in dict.fromkeys(one for backup in backups for one in backup.paused):
         try:
             _end_pause(paused, done, run, dry_run=dry_run)
+        except Interrupted:
+            raise
         except Problem as problem:
             failed.update({backup.record.uid: problem for backup in backups if paused in backup.paused})
     return failed
@@ -119,8 +121,13 @@ def sweep_pauses(outcome: MaintenanceOutcome, run: Run, *, dry_run: bool) -> Non
         for record in [one for one in records if PAUSED_FOR in one.annotations]:
             key, value = owner.pause_owner
             paused = Paused(resource.api_version, resource.kind, record.namespace, record.name, key, value)
-            if _end_pause(paused, frozenset(), run, dry_run=dry_run):
-                outcome.swept.append(f"pause of {ref_of(paused)}")
+            try:
+                if _end_pause(paused, frozenset(), run, dry_run=dry_run):
+                    outcome.swept.append(f"pause of {ref_of(paused)}")
+            except Interrupted:
+                raise
+            except Problem as problem:
+                outcome.warn(str(problem), run.tell)
 
 
 def _end_pause(paused: Paused, done: frozenset[str], run: Run, *, dry_run: bool) -> bool:

@@ -23,11 +23,12 @@ _SERVICE, _BUDGET = ("", "Service"), ("policy", "PodDisruptionBudget")
 _WORKLOADS = {"deployment": ("apps", "Deployment"), "pod": ("", "Pod")}
 
 
-def rights_to_host(workload: Workload, run: Run) -> list[Right]:
+def rights_to_host(workload: Workload, run: Run, *, job: bool = False) -> list[Right]:
     """What a page set consists of can be made, changed and removed again."""
     kinds = [_WORKLOADS[workload.kind], _SERVICE]
     kinds += [_BUDGET] if workload.least_replicas > 1 else []
     kinds += [("autoscaling", "HorizontalPodAutoscaler")] if workload.autoscaling else []
+    kinds += [("batch", "CronJob")] if job else []
     found = [CONFIG_MAPS, *(run.cluster.find_kind(*kind).resource for kind in kinds)]
     return [(verb, resource) for resource in found if resource for verb in ("create", "patch", "delete")]
 
