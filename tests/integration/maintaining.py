@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from lab.api import Api
 from lab.controlplane import MASTERS, ControlPlane
 from lab.images import NGINX_IMAGE
 from lab.users import User
+from lab.waiting import until
 
 Body = dict[str, Any]
 INGRESSES = "/apis/networking.k8s.io/v1/namespaces/{}/ingresses"
@@ -112,6 +114,43 @@ def maintenance_here(plane: ControlPlane, namespace: str, route_kinds: None) -> 
 def maintenance_on_node(plane: ControlPlane, node_namespace: str, route_kinds: None) -> Maintenance:
     """Where pages run."""
     return Maintenance(plane, node_namespace)
+
+
+@contextlib.contextmanager
+def admission(maintenance: Maintenance, expression: str, probe: Mapping[str, Any]) -> Iterator[None]:
+    """A policy of this namespace: Ingresses that make the expression false cannot be changed. `probe` is one."""
+    name, version = f"refuses-{maintenance.namespace}", "admissionregistration.k8s.io/v1"
+    rule = {
+        "apiGroups": ["networking.k8s.io"],
+        "apiVersions": ["*"],
+        "resources": ["ingresses"],
+        "operations": ["UPDATE"],
+    }
+    here = {"matchLabels": {"kubernetes.io/metadata.name": maintenance.namespace}}
+    policy = {
+        "apiVersion": version,
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "matchConstraints": {"resourceRules": [rule], "namespaceSelector": here},
+            "validations": [{"expression": expression, "message": "this one stays as it is"}],
+        },
+    }
+    binding = {
+        "apiVersion": version,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": name},
+        "spec": {"policyName": name, "validationActions": ["Deny"]},
+    }
+    api = maintenance.api
+    api.create(policy, binding)
+    touched = {"metadata": {"annotations": {"probe": "1"}}}
+    try:
+        until(lambda: api.patch(api.path_of(probe), touched)[0] == 422, "the policy to be in force", timeout=20)
+        yield
+    finally:
+        for part in (binding, policy):
+            api.delete(api.path_of(part))
 
 
 def services_in(route: Mapping[str, Any]) -> set[str]:
