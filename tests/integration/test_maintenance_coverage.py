@@ -58,6 +58,20 @@ def test_other_ways_to_the_application_are_told_in_check_mode_after_it_and_by_in
     assert told(without) == []
 
 
+def test_what_is_kept_open_on_purpose_is_told_without_the_secret(maintenance: Maintenance) -> None:
+    maintenance.api.create(ingress_route(maintenance.namespace))
+    openings = {"exempt_paths": ["/health"], "bypass": {"headers": {"X-Pass": "sesame"}}}
+    purpose = "kept open on purpose, as an exempt path or a bypass"
+
+    tried = succeeded(maintenance("enabled", check_mode=True, **openings))
+    on = succeeded(maintenance("enabled", **openings))
+    info = succeeded(maintenance.info())
+
+    assert told(tried) == told(on) == told(info)
+    assert f"IngressRoute web shop.example.com/health: {purpose}" in told(on)
+    assert "sesame" not in repr([tried["coverage"], on["coverage"], info["coverage"]])
+
+
 def test_whoever_puts_a_route_back_is_named(maintenance: Maintenance) -> None:
     here = maintenance.namespace
     maintenance.api.create(ingress(here))

@@ -19,10 +19,12 @@ from ..paths import value_at
 from ..problems import Problem
 from ..well_known import SERVICES
 from .additions import added_entries
+from .backups import Backup
 from .changes import latest
 from .claims import claim, services_in
 from .drift import put_back
 from .locations import Location, ServiceRef, locations_of
+from .originals import applied
 from .outcome import MaintenanceOutcome
 from .pointers import values
 from .route_kinds import NO_PAGES, Backend, RouteKind
@@ -63,7 +65,7 @@ def closed_places(route: Route, places: Iterable[str], known: Iterable[ServiceRe
 def tell_what_stays_open(
     swaps: Iterable[tuple[Route, Swap]], scene: Scene, outcome: MaintenanceOutcome, cluster: Cluster
 ) -> None:
-    """After these routes were changed so, or before."""
+    """After these routes were changed so. Before that, ask for routes as they will be."""
     closed = [
         closed_places(
             route,
@@ -75,6 +77,12 @@ def tell_what_stays_open(
     ]
     outcome.coverage, unseen = stays_open(closed, scene, cluster)
     outcome.unseen += unseen
+
+
+def as_it_will_be(route: Route, swap: Swap) -> Route:
+    """The route behind its page, before anything was written: with the entries that will be kept open."""
+    after = Backup(route.record, route.ref, [*route.known, *swap.changes])
+    return Route(route.kind, route.resource, applied(route.item, swap.operations), after)
 
 
 def stays_open(closed: Sequence[Closed], scene: Scene, cluster: Cluster) -> tuple[list[Entry], list[str]]:

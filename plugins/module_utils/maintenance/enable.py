@@ -23,7 +23,7 @@ from ..limits import check_limits
 from ..problems import Interrupted, Problem, Refused
 from .backups import Began, Paused, moment
 from .changes import Operation, never_shown
-from .coverage import tell_what_stays_open
+from .coverage import as_it_will_be, tell_what_stays_open
 from .disable import take_pages_away
 from .drift import last_writer, put_back
 from .end_job import end_jobs
@@ -101,7 +101,8 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
         outcome.changed = any(plan.swap.needed or not _is_claimed(plan, scene) for plan in plans)
         outcome.page_sets = [_page_set(plan, "kept" if _is_hosted(plan, scene) else "made") for plan in _first(plans)]
         if options.coverage:
-            tell_what_stays_open([(plan.route, plan.swap) for plan in plans], scene, outcome, run.cluster)
+            after = [(as_it_will_be(plan.route, plan.swap), plan.swap) for plan in plans]
+            tell_what_stays_open(after, scene, outcome, run.cluster)
         return
     _host(plans, options, outcome, run)
     plans = _as_they_are_now(plans, run)
