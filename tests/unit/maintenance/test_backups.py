@@ -1,0 +1,122 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Backups grow and are never rewritten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.backups import (
+    Began,
+    Paused,
+    backup_name,
+    grown,
+    new_backup,
+    read_backup,
+)
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.changes import (
+    Change,
+    Role,
+    annotate,
+    latest,
+    put,
+    with_entries_back,
+)
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.pointers import ABSENT
+from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef
+from ansible_collections.sunset.kube.tests.unit.maintenance.route_shapes import patched
+
+UID = "3e1f5c1e-6a3c-4c8e-9a57-0f5b8f6f2a10"
+LONG = "x" * 253
+TARGET = ObjectRef("networking.k8s.io/v1", "Ingress", "shop", LONG, UID)
+
+
+def a_change(identity: str, before: Any, after: Any = "page") -> Change:
+    return Change(Role.BACKEND, identity, "/spec/x/*", f"/spec/x/{identity}", before, after)
+
+
+def stored(*changes: Change, paused: list[Paused] | None = None) -> dict[str, Any]:
+    item = new_backup(TARGET, changes, paused or [], Began("2026-01-01T00:00:00Z", "me"), 1767225600.0, "CHG-7")
+    item["metadata"].update(uid="b-1", resourceVersion="5", creationTimestamp="2026-01-01T00:00:00Z")
+    return item
+
+
+def test_a_backup_is_named_by_uid_and_owned_by_its_route() -> None:
+    metadata = stored()["metadata"]
+    assert metadata["name"] == backup_name(UID)
+    assert len(metadata["name"]) <= 63
+    assert [owner["uid"] for owner in metadata["ownerReferences"]] == [UID]
+    assert all(len(value) <= 63 for value in metadata["labels"].values())
+
+
+def test_absent_and_null_are_kept_apart() -> None:
+    changes = [a_change("0", ABSENT, None), a_change("1", None, ABSENT)]
+    read = read_backup(stored(*changes)).changes
+    assert read == changes
+    assert (read[0].before, read[1].after) == (ABSENT, ABSENT)
+
+
+def test_growing_adds_and_never_touches_what_is_there() -> None:
+    item = stored(*(a_change(str(number), number) for number in range(12)))
+    backup = read_backup(item)
+    more = [a_change("3", "edited"), a_change("12", 12)]
+    operations = grown(backup, more, [], backup.until, backup.reason)
+    assert {step["op"] for step in operations} == {"test", "add"}
+    result = patched(item, operations)
+    assert {key: value for key, value in result["data"].items() if key in item["data"]} == item["data"]
+    assert read_backup(result).changes == [*backup.changes, *more]
+    assert latest(read_backup(result).changes)[more[0].key].before == "edited"
+
+
+def test_nothing_new_is_no_patch() -> None:
+    backup = read_backup(stored(a_change("0", 1)))
+    assert grown(backup, [], [], backup.until, backup.reason) == []
+
+
+def test_until_and_reason_may_change_and_other_annotations_stay() -> None:
+    item = stored()
+    item["metadata"]["annotations"]["team"] = "shop"
+    result = patched(item, grown(read_backup(item), [], [], None, "later"))
+    assert result["metadata"]["annotations"] == {"team": "shop", "sunset.dev/maintenance-reason": "later"}
+
+
+def test_who_waits_is_remembered() -> None:
+    one = Paused("v1", "Application", "argo", "shop", "skip", "true")
+    other = Paused("v1", "Application", "argo", "cart", "skip", "true")
+    item = stored(paused=[one])
+    item = patched(item, grown(read_backup(item), [], [other], 1767225600.0, "CHG-7"))
+    assert read_backup(item).paused == [one, other]
+
+
+def test_putting_what_stands_there_is_nothing_to_do() -> None:
+    item = {"spec": {"a": 1, "none": None}}
+    assert put(item, "/spec/a", 1) == []
+    assert put(item, "/spec/b", ABSENT) == []
+    assert put(item, "/spec/none", None) == []
+    assert put(item, "/spec/a", 2) == [{"op": "replace", "path": "/spec/a", "value": 2}]
+    assert put(item, "/spec/b", 2) == [{"op": "add", "path": "/spec/b", "value": 2}]
+    assert put(item, "/spec/a", ABSENT) == [{"op": "remove", "path": "/spec/a"}]
+
+
+def test_annotations_are_tested_before_they_are_changed() -> None:
+    item = {"metadata": {"resourceVersion": "7", "annotations": {"a/b": "1"}}}
+    steps = annotate(item, {"a/b": ABSENT, "c": "2"})
+    assert steps[:2] == [
+        {"op": "test", "path": "/metadata/annotations/a~1b", "value": "1"},
+        {"op": "remove", "path": "/metadata/annotations/a~1b"},
+    ]
+    bare = annotate({"metadata": {"resourceVersion": "7"}}, {"c": "2"})
+    assert bare[0] == {"op": "test", "path": "/metadata/resourceVersion", "value": "7"}
+    assert annotate({"metadata": {}}, {"gone": ABSENT}) == []
+
+
+def test_entries_go_back_beside_their_old_neighbours() -> None:
+    change = Change(Role.BESIDE, "", "/x", "/x", ["a", "login", "b"], ["a", "b"])
+    assert with_entries_back(change, ["a", "b"]) == ["a", "login", "b"]
+    assert with_entries_back(change, ["b", "a", "new"]) == ["b", "a", "login", "new"]
+    assert with_entries_back(change, ABSENT) == ["login"]
+    assert with_entries_back(change, "no list any more") == "no list any more"
+    whole = Change(Role.BESIDE, "", "/x", "/x", ["login"], ABSENT)
+    assert with_entries_back(whole, ABSENT) == ["login"]
