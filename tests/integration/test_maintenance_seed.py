@@ -14,6 +14,7 @@ import pytest
 from integration.maintaining import Body, Maintenance, ingress, ingress_route, services_in, shape
 from integration.ranked import failed, succeeded
 from integration.running import warnings_of
+from lab.waiting import until
 
 SEED = "maintenance-operator.mithucste30.io/"
 PAGE = "maintenance-7f9a4bc2"
@@ -92,7 +93,8 @@ def leftovers(maintenance: Maintenance) -> list[str]:
 
 
 def put(maintenance: Maintenance, *things: Body) -> None:
-    # The namespace's ServiceAccount may be a moment late, and a Pod needs it.
+    account = f"/api/v1/namespaces/{maintenance.namespace}/serviceaccounts/default"
+    until(lambda: maintenance.api.get(account)[0] == 200, "the account that a Pod needs")
     maintenance.api.create(*things, *page_set(maintenance.namespace))
 
 
