@@ -87,6 +87,11 @@ class Maintenance:
         found: Body = item
         return found
 
+    def pages(self) -> list[Body]:
+        """The ConfigMaps of all pages in the namespace."""
+        path = f"/api/v1/namespaces/{self.namespace}/configmaps"
+        return list(self.api.get(path, labelSelector="sunset.dev/maintenance=page")[1]["items"])
+
     def ours(self) -> list[str]:
         """Everything of ours in the namespace, as kind/name."""
         found = []
@@ -198,6 +203,11 @@ def http_route(namespace: str, name: str = "web", host: str = "shop.example.com"
             "rules": [{"backendRefs": [{"name": service, "port": 80}]}],
         },
     }
+
+
+def owners(page: Mapping[str, Any]) -> list[str]:
+    """Uids of the routes a page is kept for."""
+    return sorted(owner["uid"] for owner in page["metadata"].get("ownerReferences") or ())
 
 
 def shape(item: Mapping[str, Any]) -> Body:

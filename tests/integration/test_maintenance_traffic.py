@@ -27,7 +27,7 @@ from lab.traefik import Reply, Traefik
 from lab.waiting import until
 
 APP = "shop"
-HOSTS = {"Ingress": "ingress.example.com", "IngressRoute": "crd.example.com", "HTTPRoute": "gateway.example.com"}
+KINDS = ("Ingress", "IngressRoute", "HTTPRoute")
 
 
 @pytest.fixture(scope="module")
@@ -39,25 +39,34 @@ def patient_traefik(
         yield running
 
 
+class Shop(Maintenance):
+    """An application behind a route of every kind that Traefik serves, each with a host of its own."""
+
+    @property
+    def hosts(self) -> dict[str, str]:
+        # The routes of the test before may still be served.
+        return {kind: f"{kind.lower()}.{self.namespace}.example.com" for kind in KINDS}
+
+
 @pytest.fixture
-def shop(plane: ControlPlane, node_namespace: str, traefik: Traefik) -> Maintenance:
-    """An application behind a route of every kind that Traefik serves."""
+def shop(plane: ControlPlane, node_namespace: str, traefik: Traefik) -> Shop:
+    made = Shop(plane, node_namespace)
     workloads.start_app(plane.api, node_namespace, APP, replicas=2)
     plane.api.create(
         traefik.gateway(node_namespace),
-        ingress(node_namespace, host=HOSTS["Ingress"]),
-        ingress_route(node_namespace, host=HOSTS["IngressRoute"]),
-        http_route(node_namespace, host=HOSTS["HTTPRoute"]),
+        ingress(node_namespace, host=made.hosts["Ingress"]),
+        ingress_route(node_namespace, host=made.hosts["IngressRoute"]),
+        http_route(node_namespace, host=made.hosts["HTTPRoute"]),
     )
-    for host in HOSTS.values():
+    for host in made.hosts.values():
         traefik.wait_for(host, lambda reply: reply.status == 200)
-    return Maintenance(plane, node_namespace)
+    return made
 
 
 class Visible:
     """The job as users run it: with all its defaults, but the image."""
 
-    def __init__(self, shop: Maintenance) -> None:
+    def __init__(self, shop: Shop) -> None:
         self.shop = shop
         self.notes: list[str] = []
 
@@ -82,11 +91,11 @@ def page_id(result: Result) -> str:
 
 
 def test_no_visitor_sees_anything_but_the_application_or_the_page(
-    shop: Maintenance, traefik: Traefik, patient_traefik: Traefik
+    shop: Shop, traefik: Traefik, patient_traefik: Traefik
 ) -> None:
     maintain = Visible(shop)
-    doors = [Door(kind, traefik.port, host) for kind, host in HOSTS.items()]
-    doors += [Door(f"{kind}, slowly", patient_traefik.port, HOSTS[kind]) for kind in ("Ingress", "IngressRoute")]
+    doors = [Door(kind, traefik.port, host) for kind, host in shop.hosts.items()]
+    doors += [Door(f"{kind}, slowly", patient_traefik.port, shop.hosts[kind]) for kind in ("Ingress", "IngressRoute")]
     for door in doors[3:]:
         patient_traefik.wait_for(door.host, lambda reply: reply.status == 200)
     everywhere = {door.name for door in doors}
@@ -134,11 +143,11 @@ CLIENTS = {
 
 
 def test_every_client_is_told_in_its_own_way_and_readers_by_day_and_by_night(
-    shop: Maintenance, traefik: Traefik, tmp_path: Path
+    shop: Shop, traefik: Traefik, tmp_path: Path
 ) -> None:
     text = {"title": "We are moving to a faster database", "product": "Example Shop", "contact": "help@example.com"}
     page = page_id(succeeded(shop("enabled", page=text, window={"for": "1h"}, retry_after=120)))
-    for host in HOSTS.values():
+    for host in shop.hosts.values():
         traefik.wait_for(host, lambda reply: reply.status == 503)
         for client, (method, headers, wanted) in CLIENTS.items():
             reply = traefik.ask(host, "/deep/er?x=1", method=method, headers=headers)
@@ -154,7 +163,7 @@ def test_every_client_is_told_in_its_own_way_and_readers_by_day_and_by_night(
 
     for dark in (False, True):
         picture = tmp_path / f"{'night' if dark else 'day'}.png"
-        pictured(f"http://{HOSTS['HTTPRoute']}:{traefik.port}/cart?item=1", picture, dark=dark)
+        pictured(f"http://{shop.hosts['HTTPRoute']}:{traefik.port}/cart?item=1", picture, dark=dark)
         wanted_ground = numbers_of(COLOURS["ground"][dark])
         off = [abs(seen - wanted) for seen, wanted in zip(ground_of(picture), wanted_ground, strict=True)]
         assert max(off) < 8, f"{picture}: the ground is a little lighter or darker towards its edges, not another one"
@@ -168,7 +177,7 @@ def numbers_of(colour: str) -> tuple[int, ...]:
     return tuple(bytes.fromhex(colour.removeprefix("#")))
 
 
-def scale(shop: Maintenance, replicas: int) -> None:
+def scale(shop: Shop, replicas: int) -> None:
     path = f"/apis/apps/v1/namespaces/{shop.namespace}/deployments/{APP}"
     status, answer = shop.api.patch(path, {"spec": {"replicas": replicas}})
     assert status == 200, answer

@@ -12,6 +12,7 @@ comes later makes it anew, under another uid.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _NO_UID = "00000000-0000-0000-0000-000000000000"  # of what is only tried
 _RACES = 30
 _LOOK_AGAIN = 0.2
+_STEP_ASIDE = 0.05  # seconds; longer after each lost race, and not the same for everybody
 
 
 def owner_of(route: Route) -> dict[str, Any]:
@@ -102,12 +104,12 @@ def _try(items: Iterable[Manifest], namespace: str, run: Run) -> list[str]:
 
 def _claim(bundle: Bundle, namespace: str, routes: Sequence[Route], run: Run) -> tuple[Record, bool]:
     owners = [owner_of(route) for route in routes]
-    for _race in range(_RACES):
+    for race in range(_RACES):
         run.stop.raise_if_set()
         item = run.cluster.read_whole(CONFIG_MAPS, namespace, bundle.name)
         if item is None:
             made = _create(CONFIG_MAPS, namespace, config_map(bundle, namespace, owners), run)
-            if made is not None:
+            if made is not None and _owns_all(made, owners):
                 return made, True
             continue  # somebody else was faster
         record = record_of(item["metadata"])
@@ -124,16 +126,28 @@ def _claim(bundle: Bundle, namespace: str, routes: Sequence[Route], run: Run) ->
             return written.record, True
         if not written.gone:
             _raise_unless_raced(written)
+            _step_aside(race, run)
     raise _too_busy(ObjectRef("v1", "ConfigMap", namespace, bundle.name))
+
+
+def _owns_all(record: Record, owners: Sequence[Mapping[str, Any]]) -> bool:
+    """When the answer to a create got lost, the object that is there may be somebody else's."""
+    return all(owner["uid"] in record.owner_uids for owner in owners)
 
 
 def _add_owners(item: Mapping[str, Any], lacking: Sequence[Mapping[str, Any]]) -> list[Operation]:
     known = item["metadata"].get("ownerReferences") or []
+    if known:  # at the end of the list, however long it is by then: many may do so at once, and nobody loses
+        return [{"op": "add", "path": "/metadata/ownerReferences/-", "value": owner} for owner in lacking]
     version = item["metadata"].get("resourceVersion")
     return [
         {"op": "test", "path": "/metadata/resourceVersion", "value": version},
-        {"op": "add", "path": "/metadata/ownerReferences", "value": [*known, *lacking]},
+        {"op": "add", "path": "/metadata/ownerReferences", "value": list(lacking)},
     ]
+
+
+def _step_aside(race: int, run: Run) -> None:
+    run.clock.sleep(_STEP_ASIDE * (race + 1) * secrets.randbelow(100) / 100)
 
 
 def _refuse_strangers(record: Record, bundle: Bundle, ref: ObjectRef) -> None:
@@ -220,7 +234,7 @@ def release(place: tuple[str, str], uids: Iterable[str], run: Run) -> str:
     """These routes do not show the page any more. "removed" when nobody does, else "kept"."""
     namespace, name = place
     leaving = frozenset(uids)
-    for _race in range(_RACES):
+    for race in range(_RACES):
         item = run.cluster.read_whole(CONFIG_MAPS, namespace, name)
         if item is None:
             return "removed"
@@ -240,6 +254,7 @@ def release(place: tuple[str, str], uids: Iterable[str], run: Run) -> str:
                 run.tell(Did("release page", ref_to(CONFIG_MAPS, record), written.effect.value))
                 return "kept"
             _raise_unless_raced(written)
+        _step_aside(race, run)
     raise _too_busy(ObjectRef("v1", "ConfigMap", namespace, name))
 
 

@@ -20,6 +20,7 @@ from lab.faults.rules import (
     SeenRequest,
     SilentWatch,
     SlowAnswer,
+    SlowRequest,
     TruncatedBody,
 )
 
@@ -35,5 +36,6 @@ __all__ = [
     "SeenRequest",
     "SilentWatch",
     "SlowAnswer",
+    "SlowRequest",
     "TruncatedBody",
 ]

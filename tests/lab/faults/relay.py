@@ -23,6 +23,7 @@ from lab.faults.rules import (
     SeenRequest,
     SilentWatch,
     SlowAnswer,
+    SlowRequest,
     TruncatedBody,
     status_body,
 )
@@ -70,6 +71,8 @@ class Relay:
             return self._tell(request, fault)
         if isinstance(fault, ResetBefore):
             return self._reset()
+        if isinstance(fault, SlowRequest):
+            self._desk.pause(fault.seconds)
         identity = self._desk.identity(self._client, request)
         if identity is None:
             return self._tell(request, Answer(401, message="unknown certificate; use a kubeconfig of the proxy"))
@@ -82,6 +85,7 @@ class Relay:
         except BROKEN as problem:
             request.error = str(problem)
             return self._reset()  # a client without a proxy would see a broken connection too
+        request.served = answer.status
         if answer.closes:
             self._drop(identity)
         if isinstance(fault, SlowAnswer):

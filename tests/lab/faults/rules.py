@@ -14,6 +14,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+WRITES = ("POST", "PUT", "PATCH", "DELETE")
+QUESTIONS = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")
+
 # What the API server itself puts into a Status for these codes.
 REASONS = {
     400: ("BadRequest", "the request was not understood"),
@@ -49,6 +52,13 @@ class ResetBefore:
 @dataclass(frozen=True)
 class ResetAfter:
     """The server has done its work and answered, then the connection is reset: the answer is lost."""
+
+
+@dataclass(frozen=True)
+class SlowRequest:
+    """The server is asked after a while only: whatever happens meanwhile comes first."""
+
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,7 @@ class ErrorInWatch:
 
 
 Fault: TypeAlias = (
-    Answer | ResetBefore | ResetAfter | SlowAnswer | TruncatedBody | CutWatch | SilentWatch | ErrorInWatch
+    Answer | ResetBefore | ResetAfter | SlowRequest | SlowAnswer | TruncatedBody | CutWatch | SilentWatch | ErrorInWatch
 )
 WATCH_FAULTS = (CutWatch, SilentWatch, ErrorInWatch)
 PLAIN_FAULTS = (TruncatedBody,)
@@ -109,6 +119,13 @@ class SeenRequest:
     status: int | None = None
     fault: Fault | None = None
     error: str | None = None  # why the server could not be asked
+    served: int | None = None  # what the server said, whether or not the client was told
+
+    @property
+    def is_write(self) -> bool:
+        """Meant to change something: not a dry run, and not a question that is asked by creating an object."""
+        asks = self.path.startswith(QUESTIONS)
+        return self.method in WRITES and "dryRun" not in self.query and not asks
 
 
 @dataclass
@@ -123,6 +140,7 @@ class Rule:
     method: str | None = None  # regular expression for the whole method: "PUT|PATCH"
     path: str | None = None  # regular expression, found anywhere in the path
     query: str | None = None  # text, found anywhere in the decoded query
+    writes: bool = False  # only requests that are meant to change something
     nth: int | None = None  # only this match, counted from 1
     after: int = 0  # let this many matches pass first
     times: int | None = None  # strike at most so often
@@ -152,6 +170,8 @@ class Rule:
         if isinstance(self.fault, WATCH_FAULTS) and not request.is_watch:
             return False
         if isinstance(self.fault, PLAIN_FAULTS) and request.is_watch:
+            return False
+        if self.writes and not request.is_write:
             return False
         if self.method is not None and not re.fullmatch(self.method, request.method):
             return False
