@@ -162,29 +162,46 @@ options:
             default: 80
   exempt_paths:
     description:
-      - Paths that stay open. V(/.well-known/acme-challenge/) by default, so that certificates can be renewed. Routes
-        that cert-manager makes for this are never touched.
+      - Paths that stay open, with everything below them. V(/.well-known/acme-challenge/) by default, so that
+        certificates can be renewed. Routes that cert-manager makes for this are never touched.
+      - Places of a route below such a path are left as they are. A path that is given here, and has no place of its
+        own, gets an entry beside the one it belongs to, with the backend of that one; it goes with the page. Ingress,
+        IngressRoute, HTTPRoute, HTTPProxy and VirtualService can do this. Others are refused, all in one message, and
+        so is an Ingress with annotations that must be off while the page is shown, such as those for a login.
     type: list
     elements: str
   bypass:
     description:
-      - Who still reaches the application, where the kind of route can tell. Never shown in results.
+      - Who still reaches the application, where the kind of route can tell. IngressRoute can tell all of it,
+        VirtualService and HTTPProxy headers and cookies, HTTPRoute headers. An Ingress can, if Traefik serves it, with
+        O(strategy=overlay). What cannot be told is refused before anything is changed.
+      - Never shown in results, previews and evidence. The route and its backup in the cluster hold the values, so let
+        nobody read these who must not use them.
     type: dict
     suboptions:
       headers:
-        description: Requests with one of these headers.
+        description: Requests with one of these headers, by name and value.
         type: dict
       cookies:
-        description: Requests with one of these cookies.
+        description: Requests with one of these cookies, by name and value.
         type: dict
       cidrs:
-        description: Requests from these address ranges.
+        description:
+          - Requests from these address ranges. What counts is who is connected to the controller, which behind another
+            proxy is that proxy.
         type: list
         elements: str
   strategy:
     description:
-      - V(swap) changes the routes. V(overlay) leaves them as they are and puts a second route in front, where the
-        controller knows priorities (Traefik). V(auto) takes the overlay where it can.
+      - V(swap) changes the routes.
+      - V(overlay) leaves them as they are and puts a second route in front of each, owned by it. So nobody has to wait
+        who would put a changed route back. Only Traefik can do this, for IngressRoute and, with its own kinds
+        installed, for Ingress of its class. The overlay wins over its own route and over nothing that won over that.
+        When a route was edited, the same task brings its overlay up to date.
+      - V(auto) takes the overlay where it can be, and swaps the rest. A route keeps the way it began with until its
+        page is taken away.
+      - Whether Traefik serves overlays depends on its settings, such as the namespaces and classes it looks at. Use
+        O(verify) to see the page with its eyes.
     type: str
     choices: [swap, overlay, auto]
     default: swap
@@ -322,8 +339,8 @@ RETURN = r"""
 targets:
   description:
     - Each route with its C(state) (V(enabled), V(disabled), V(exempt), V(pending) in check mode, V(failed)), the
-      C(page) it shows, its C(locations) with hosts, paths and Services, the C(conflicts) that were kept, and the
-      owners that are C(paused) for it.
+      C(page) it shows, by which C(strategy), its C(locations) with hosts, paths and Services, the
+      C(conflicts) that were kept, and the owners that are C(paused) for it.
   returned: always
   type: list
   elements: dict
@@ -333,6 +350,7 @@ targets:
       name: web
       state: enabled
       page: maintenance-3f1c09a2b7
+      strategy: swap
       locations: [{hosts: [shop.example.com], paths: [/], services: [shop/web]}]
 page_sets:
   description: Pages that were made, kept or removed, with namespace, name and content hash.

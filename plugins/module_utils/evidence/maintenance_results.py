@@ -63,6 +63,7 @@ def _target(one: TargetOutcome) -> dict[str, Any]:
         "uid": one.ref.uid,
         "state": one.state,
         "page": one.page,
+        "strategy": one.strategy,
         "locations": one.locations,
         "conflicts": one.conflicts,
         "changed": one.changed,
@@ -93,11 +94,11 @@ def maintenance_plan(outcome: MaintenanceOutcome) -> dict[str, Any]:
 def maintenance_diff(outcome: MaintenanceOutcome) -> dict[str, str]:
     """Every route before and after, as it would be written."""
     touched = [one for one in outcome.targets if one.operations and one.item is not None]
-    if not touched:
-        return {"before": "", "after": ""}
+    overlays = [one for one in outcome.targets if one.in_front and (one.state == "pending" or one.changed)]
+    in_front = "".join(f"{one.ref}\n{json.dumps(one.in_front, indent=2, sort_keys=True)}\n" for one in overlays)
     return {
         "before": "".join(_shown(one, one.item or {}) for one in touched),
-        "after": "".join(_shown(one, _applied(one)) for one in touched),
+        "after": "".join(_shown(one, _applied(one)) for one in touched) + in_front,
     }
 
 

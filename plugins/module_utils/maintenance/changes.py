@@ -24,6 +24,7 @@ class Role(enum.Enum):
     ANNOTATION = "annotation"
     ADDED = "added"  # an entry of a list that was not there before, for an exempt path
     ADMITTED = "admitted"  # the same for a bypass: whoever reads it can use it, so it is never shown
+    IN_FRONT = "in front"  # nothing in the route itself: another one, whose kind and name are pattern and pointer
 
     @property
     def is_an_entry(self) -> bool:

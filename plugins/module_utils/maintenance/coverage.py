@@ -111,7 +111,7 @@ def stays_open(closed: Sequence[Closed], scene: Scene, cluster: Cluster) -> tupl
 def _why_open(
     route: Route, place: Location, mine: Closed | None, shared: frozenset[ServiceRef], hosts: frozenset[str]
 ) -> str:
-    if place.page is not None or (mine and place.identity in mine.places):
+    if route.is_closed(place) or (mine and place.identity in mine.places):
         return ""
     if mine is not None:
         if place.pointer.startswith(added_entries(route.item, route.kind, route.known)):

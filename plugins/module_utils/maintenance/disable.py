@@ -23,9 +23,10 @@ from .backups import Backup
 from .changes import Operation, latest, never_shown
 from .claims import claim, services_in
 from .hosting import release
-from .locations import ServiceRef
+from .locations import Location, ServiceRef
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
+from .overlaying import covered_places, refuse_unseen, take_from_front
 from .patching import Vanished, patch_route
 from .pausing import require_rights, resume
 from .pointers import ABSENT
@@ -97,6 +98,7 @@ def bring_back(
     chosen: Sequence[Chosen], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
 ) -> None:
     """These routes lead to their applications again, and what was made for them goes."""
+    refuse_unseen([one.route for one in chosen], scene)
     for text in recall([one.route for one in chosen]):
         outcome.warn(text, run.tell)
     returns = [_return(one) for one in chosen]
@@ -109,7 +111,7 @@ def bring_back(
     _require_rights(returns, run)
     if options.check_mode:
         _try(returns, run)
-        outcome.changed = any(back.restore.needed or back.restore.whole for back in returns)
+        outcome.changed = any(back.outcome.state == "pending" or back.restore.whole for back in returns)
         return
     if options.reopen_endpoints:
         wait_for_application(_services(returns), run)
@@ -126,9 +128,10 @@ def _return(chosen: Chosen) -> Return:
     result = _restored(route, chosen)
     outcome = TargetOutcome(
         route.ref,
-        "pending" if result.needed else "disabled" if result.whole else "enabled",
+        "pending" if result.needed or _uncovered(route, chosen) else "disabled" if result.whole else "enabled",
         page=", ".join(sorted(route.pages)),
-        locations=[location.as_dict() for location in result.restored],
+        strategy="overlay" if route.overlay else "swap" if route.known else "",
+        locations=[location.as_dict() for location in (*result.restored, *_uncovered(route, chosen))],
         conflicts=[*result.conflicts, *result.stuck],
         since=backup.began.at if backup else "",
         by=backup.began.by if backup else "",
@@ -141,14 +144,25 @@ def _return(chosen: Chosen) -> Return:
     return Return(route, chosen, result, outcome)
 
 
+def _uncovered(route: Route, chosen: Chosen) -> list[Location]:
+    """Places that an overlay is in front of, and that will be reachable again."""
+    return [place for place in covered_places(route) if chosen.means(place, route)]
+
+
 def _restored(route: Route, chosen: Chosen) -> Restore:
     marks = {mark: ABSENT for mark in SEED_MARKS if mark in route.annotations}
-    return restore(route.item, route.kind, route.known, marks, lambda place: chosen.means(place, route))
+    result = restore(route.item, route.kind, route.known, marks, lambda place: chosen.means(place, route))
+    result.staying += [place for place in covered_places(route) if not chosen.means(place, route)]
+    return result
 
 
 def _plan_hash(returns: Sequence[Return]) -> str:
     content = [
-        [one.route.uid, [step for step in one.restore.operations if step["op"] != "test"]]
+        [
+            one.route.uid,
+            [step for step in one.restore.operations if step["op"] != "test"],
+            *([one.route.overlay.uid] if one.route.overlay else ()),
+        ]
         for one in sorted(returns, key=lambda one: one.route.uid)
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
@@ -156,7 +170,9 @@ def _plan_hash(returns: Sequence[Return]) -> str:
 
 def _require_rights(returns: Sequence[Return], run: Run) -> None:
     namespaces = sorted({one.route.namespace for one in returns})
-    needed = [("patch", one.route.resource) for one in returns]
+    needed = [("patch", one.route.resource) for one in returns if one.restore.needed or not one.route.overlay]
+    overlays = [one.route.overlay.resource for one in returns if one.route.overlay]
+    needed += [(verb, resource) for resource in overlays for verb in ("patch", "delete")]
     require_all([*needed, *((verb, CONFIG_MAPS) for verb in ("patch", "delete"))], namespaces, run)
     require_rights([paused for backup in _backups(returns) for paused in backup.paused], run)
 
@@ -181,6 +197,7 @@ def _services(returns: Sequence[Return]) -> list[ServiceRef]:
     """Where the routes will lead to."""
     found = []
     for back in returns:
+        found += [service for place in _uncovered(back.route, back.chosen) for service in place.services]
         claims = claim(back.route.locations, latest(back.route.known).values())
         for location in back.restore.restored:
             change = claims.of(location)
@@ -243,8 +260,9 @@ def _take_away(back: Return, run: Run) -> bool:
         back.outcome.conflicts = [*back.restore.conflicts, *back.restore.stuck]
         return back.restore.operations
 
+    uncovered = take_from_front(back.route, _uncovered(back.route, back.chosen), run)
     back.route, changed = patch_route(back.route, compute, run, "take page from")
-    return changed
+    return changed or uncovered
 
 
 def _forget_all(returns: Sequence[Return], scene: Scene, outcome: MaintenanceOutcome, run: Run) -> list[Problem]:

@@ -12,16 +12,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
-import json
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..events import Noted, Planned
 from ..limits import check_limits
 from ..problems import Interrupted, Problem, Refused
-from .backups import Began, Paused, moment
+from .backups import Began, moment
 from .changes import Operation, never_shown
 from .coverage import as_it_will_be, tell_what_stays_open
 from .disable import take_pages_away
@@ -31,9 +28,12 @@ from .gitops import Truce, make_truce
 from .hosting import host, release, try_end_job, try_out
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
+from .overlay import Overlay
+from .overlaying import in_front_of, is_in_front, put_in_front, try_in_front
 from .pages.bundle import Bundle
 from .patching import Vanished, patch_route
 from .pausing import Pauses, ref_of, require_rights, try_pauses
+from .plans import Plan, is_claimed, is_hosted, one_a_page, page_set_of, plan_hash, summary
 from .readiness import ip_families, let_controllers_notice, wait_for_pages
 from .recording import record
 from .rights import require_all, rights_to_host
@@ -55,19 +55,6 @@ from .swap import Selection, Swap, swap
 from .verifying import verify
 
 
-@dataclass
-class Plan:
-    """One route, the page it shall show, and what that changes."""
-
-    route: Route
-    selection: Selection
-    bundle: Bundle
-    swap: Swap
-    outcome: TargetOutcome
-    paused: list[Paused] = field(default_factory=list)
-    before: frozenset[str] = frozenset()  # pages it showed when we came
-
-
 def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     meant = kinds_of(options.targets, options.kinds, run.cluster)
     scene = look(
@@ -80,10 +67,11 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     outcome.unseen = scene.unseen
     chosen = _choose(options, meant, scene, outcome)
     around = look_around(options, [one.route for one in chosen], scene, run.cluster)
-    truce = make_truce([one.route for one in chosen], options.gitops, outcome, run)
+    swapped = [one.route for one in chosen if not around.overlays(one.route, _selection(one, options))]
+    truce = make_truce(swapped, options.gitops, outcome, run)  # who is not touched is not put back
     refuse_all(
         [(one.route, why) for one in chosen if (why := why_no_page(one.route))]
-        + [(one.route, why) for one in chosen for why in around.why_not_open(one.route, _selection(one, options))]
+        + [(one.route, why) for one in chosen for why in around.why_not(one.route, _selection(one, options))]
         + truce.refused
     )
     options = _with_end(options, run)
@@ -93,13 +81,15 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     _warn_of_drift(plans, outcome, run)
     outcome.targets += [plan.outcome for plan in plans]
     outcome.plan_hash = plan_hash(plans)
-    run.tell(Planned(_summary(plans), outcome.plan_hash))
+    run.tell(Planned(summary(plans), outcome.plan_hash))
     check_limits(len(plans), outcome.plan_hash, options.max_objects, options.plan_hash)
     _require_rights(plans, options, run)
     _try_everything(plans, options, scene, run)
     if options.check_mode:
-        outcome.changed = any(plan.swap.needed or not _is_claimed(plan, scene) for plan in plans)
-        outcome.page_sets = [_page_set(plan, "kept" if _is_hosted(plan, scene) else "made") for plan in _first(plans)]
+        outcome.changed = any(plan.needed or not is_claimed(plan, scene) for plan in plans)
+        outcome.page_sets = [
+            page_set_of(plan, "kept" if is_hosted(plan, scene) else "made") for plan in one_a_page(plans)
+        ]
         if options.coverage:
             after = [(as_it_will_be(plan.route, plan.swap), plan.swap) for plan in plans]
             tell_what_stays_open(after, scene, outcome, run.cluster)
@@ -161,12 +151,13 @@ def _plan(
     route = chosen.route
     bundle = sources.bundle_for(route.namespace)
     selection = dataclasses.replace(_selection(chosen, options), annotations=truce.annotations_for(route))
-    done = _swap(route, selection, bundle, around)
+    overlay = around.overlay_for(route, selection, bundle.name) if around.overlays(route, selection) else None
+    done = _as_a_swap(overlay) if overlay else _swap(route, selection, bundle, around)
     backup = route.backup
     outcome = TargetOutcome(
         route.ref,
-        "pending" if done.needed else "enabled",
         page=bundle.name,
+        strategy="overlay" if overlay else "swap",
         locations=[location.as_dict() for location in done.swapped],
         until=options.ends_at,
         reason=options.reason,
@@ -175,8 +166,17 @@ def _plan(
         item=route.item,
         operations=done.operations,
         hidden=never_shown([*(backup.changes if backup else ()), *done.changes]),
+        in_front=overlay.summary if overlay else None,
     )
-    return Plan(route, selection, bundle, done, outcome, truce.paused_for(route), frozenset(route.pages))
+    before = frozenset(route.pages)
+    plan = Plan(route, selection, bundle, done, outcome, truce.paused_for(route), before, overlay)
+    outcome.state = "pending" if plan.needed else "enabled"
+    return plan
+
+
+def _as_a_swap(overlay: Overlay) -> Swap:
+    """The places it closes; nothing is written to the route itself."""
+    return Swap(swapped=list(overlay.places), exempt=list(overlay.exempt), services=list(overlay.services))
 
 
 def _selection(chosen: Chosen, options: MaintenanceOptions) -> Selection:
@@ -223,24 +223,11 @@ def _warn_of_drift(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run)
             outcome.warn(f"{plan.route.ref}: {places[0]} was put back by {who}, and is closed again", run.tell)
 
 
-def plan_hash(plans: Sequence[Plan]) -> str:
-    content = [
-        [plan.route.uid, [step for step in plan.swap.operations if step["op"] != "test"]]
-        for plan in sorted(plans, key=lambda one: one.route.uid)
-    ]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def _summary(plans: Sequence[Plan]) -> str:
-    places = sum(len(plan.swap.swapped) for plan in plans)
-    return (
-        f"{counted(len(plans), 'route')} with {counted(places, 'place')} behind {counted(len(_first(plans)), 'page')}"
-    )
-
-
 def _require_rights(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:
     namespaces = sorted({plan.route.namespace for plan in plans})
-    needed = [("patch", plan.route.resource) for plan in plans]
+    needed = [("patch", plan.route.resource) for plan in plans if not plan.overlay]
+    overlays = [plan.overlay.resource for plan in plans if plan.overlay]
+    needed += [(verb, resource) for resource in overlays for verb in ("create", "patch", "delete")]
     require_all([*needed, *rights_to_host(options.workload, run, job=options.job is not None)], namespaces, run)
     require_rights([paused for plan in plans for paused in plan.paused], run)
 
@@ -256,16 +243,21 @@ def _try_everything(plans: Sequence[Plan], options: MaintenanceOptions, scene: S
             refused.extend(said)
 
     def try_route(plan: Plan) -> None:
+        if plan.overlay:
+            said = try_in_front(plan.route, plan.overlay, run)
+            with lock:
+                refused.extend(said)
+            return
         written = run.cluster.json_patch(plan.route.resource, plan.route.record, plan.swap.operations, dry_run=True)
         if written.problem and not written.raced:
             with lock:
                 refused.append(str(written.problem))
 
     # A page that is there already has its place in the quota, and would be refused a second one.
-    run.cluster.for_each([plan for plan in _first(plans) if not _is_hosted(plan, scene)], try_page)
-    for plan in _first(plans) if options.job else ():
+    run.cluster.for_each([plan for plan in one_a_page(plans) if not is_hosted(plan, scene)], try_page)
+    for plan in one_a_page(plans) if options.job else ():
         refused += try_end_job(options, plan.bundle, plan.route.namespace, run)
-    run.cluster.for_each([plan for plan in plans if plan.swap.needed], try_route)
+    run.cluster.for_each([plan for plan in plans if plan.needed], try_route)
     refused += try_pauses([paused for plan in plans for paused in plan.paused], run)
     if refused:
         raise Refused(
@@ -273,24 +265,6 @@ def _try_everything(plans: Sequence[Plan], options: MaintenanceOptions, scene: S
             why=" | ".join(sorted(set(refused))[:10]),
             next_step="mend what it says no to, and run the task again; nothing was changed",
         )
-
-
-def _first(plans: Sequence[Plan]) -> list[Plan]:
-    """One plan for each page and namespace."""
-    return list({(plan.route.namespace, plan.bundle.name): plan for plan in reversed(plans)}.values())[::-1]
-
-
-def _is_hosted(plan: Plan, scene: Scene) -> bool:
-    return (plan.route.namespace, plan.bundle.name) in scene.pages
-
-
-def _is_claimed(plan: Plan, scene: Scene) -> bool:
-    page = scene.pages.get((plan.route.namespace, plan.bundle.name))
-    return page is not None and plan.route.uid in page.owners
-
-
-def _page_set(plan: Plan, state: str) -> PageSetOutcome:
-    return PageSetOutcome(plan.route.namespace, plan.bundle.name, plan.bundle.digest, state)
 
 
 def _host(plans: Sequence[Plan], options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
@@ -303,7 +277,7 @@ def _host(plans: Sequence[Plan], options: MaintenanceOptions, outcome: Maintenan
         routes = [plan.route for plan in users]
         further = functools.partial(end_jobs, options, first.bundle, first.route.namespace)
         changed = host(first.bundle, first.route.namespace, options.workload, routes, run, further)
-        outcome.page_sets.append(_page_set(first, "made" if changed else "kept"))
+        outcome.page_sets.append(page_set_of(first, "made" if changed else "kept"))
         outcome.changed = outcome.changed or changed
 
     run.cluster.for_each(list(shared.values()), make)
@@ -351,6 +325,8 @@ def _swap_all(
 def _swap_one(
     plan: Plan, options: MaintenanceOptions, around: Surroundings, began: Began, pauses: Pauses, run: Run
 ) -> bool:
+    if plan.overlay:
+        return _overlay_one(plan, options, around, began, run)
     paused = False
 
     def compute(route: Route) -> list[Operation]:
@@ -366,6 +342,15 @@ def _swap_one(
 
     plan.route, changed = patch_route(plan.route, compute, run, "show page on")
     return changed or paused
+
+
+def _overlay_one(plan: Plan, options: MaintenanceOptions, around: Surroundings, began: Began, run: Run) -> bool:
+    route = plan.route
+    overlay = around.overlay_for(route, plan.selection, plan.bundle.name)
+    plan.overlay, plan.swap = overlay, _as_a_swap(overlay)
+    if route.backup is None or plan.needed or _says_something_else(route, options):
+        record(route, [in_front_of(overlay)], [], began, options.ends_at, options.reason, run)
+    return put_in_front(route, overlay, run)
 
 
 def _says_something_else(route: Route, options: MaintenanceOptions) -> bool:
@@ -400,10 +385,7 @@ def _read_back(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> 
         now = fresh.get(plan.route.uid)
         if now is None or plan.outcome.state != "enabled":
             continue
-        still = [
-            place for place in _swap(now, plan.selection, plan.bundle, Surroundings()).swapped if place.page is None
-        ]
-        if still:
+        if _is_undone(plan, now):
             plan.outcome.state = "failed"
             undone.append(f"{plan.route.ref} (by {last_writer(now.item)})")
     if undone:
@@ -414,6 +396,12 @@ def _read_back(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> 
             next_step="pause who does it (gitops: pause), and run the task again; state: disabled takes all of it away",
         )
     return fresh
+
+
+def _is_undone(plan: Plan, now: Route) -> bool:
+    if plan.overlay:
+        return not is_in_front(now, plan.overlay)
+    return any(place.page is None for place in _swap(now, plan.selection, plan.bundle, Surroundings()).swapped)
 
 
 def _keep_what_is_needed(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..clock import Clock, Deadline
 from .coverage import closed_places, stays_open
 from .drift import drift_of, put_back
+from .locations import Location
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
 from .pausing import ref_of
@@ -61,7 +62,7 @@ def tell_maintenance(
 
 def _cover(routes: Sequence[Route], scene: Scene, outcome: MaintenanceOutcome, cluster: Cluster) -> None:
     closed = [
-        closed_places(route, [place.identity for place in route.locations if place.page is not None], (), ())
+        closed_places(route, [place.identity for place in route.locations if route.is_closed(place)], (), ())
         for route in routes
         if route.pages
     ]
@@ -75,7 +76,8 @@ def _told(route: Route, scene: Scene, now: float) -> TargetOutcome:
         route.ref,
         _state(route, now),
         page=", ".join(sorted(route.pages)),
-        locations=[{**location.as_dict(), "page": location.page or ""} for location in route.locations],
+        strategy="overlay" if route.overlay else "swap" if route.pages else "",
+        locations=[{**location.as_dict(), "page": _page_at(location, route)} for location in route.locations],
         conflicts=_drift(route, scene),
         since=backup.began.at if backup else "",
         by=backup.began.by if backup else "",
@@ -83,6 +85,11 @@ def _told(route: Route, scene: Scene, now: float) -> TargetOutcome:
         reason=backup.reason if backup else "",
         paused=[str(ref_of(one)) for one in backup.paused] if backup else [],
     )
+
+
+def _page_at(location: Location, route: Route) -> str:
+    in_front = min(route.overlay.pages, default="") if route.overlay and route.is_closed(location) else ""
+    return location.page or in_front
 
 
 def _state(route: Route, now: float) -> str:

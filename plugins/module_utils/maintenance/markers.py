@@ -11,12 +11,14 @@ from __future__ import annotations
 
 # On a route: the page it shows.
 MARKER = "sunset.dev/maintenance"
-# On our ConfigMaps, as a label: what each is.
-ROLE, PAGE, BACKUP = "sunset.dev/maintenance", "page", "backup"
+# On what we make, as a label: what each is.
+ROLE, PAGE, BACKUP, OVERLAY = "sunset.dev/maintenance", "page", "backup", "overlay"
 DIGEST = "sunset.dev/page-digest"
 # On a backup, because they may change while maintenance goes on.
 UNTIL, REASON = "sunset.dev/maintenance-until", "sunset.dev/maintenance-reason"
-BACKUP_PREFIX = "maintenance-backup-"
+BACKUP_PREFIX, OVERLAY_PREFIX = "maintenance-backup-", "maintenance-overlay-"
+# On an overlay: what it was made of, and the places of its route that it stands in front of.
+OVERLAY_DIGEST, OVERLAY_PLACES = "sunset.dev/overlay-digest", "sunset.dev/overlay-places"
 # On an owner that was asked to wait: for which route, the last time. Without it, a pause is not ours to end.
 PAUSED_FOR = "sunset.dev/paused-for"
 OUR_LABEL = ("app.kubernetes.io/managed-by", "sunset.kube")

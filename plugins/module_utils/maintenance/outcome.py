@@ -49,6 +49,7 @@ class TargetOutcome:
     ref: ObjectRef
     state: str = "unchanged"  # enabled, disabled, exempt, failed, pending
     page: str = ""
+    strategy: str = ""
     locations: list[dict[str, Any]] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     changed: bool = False
@@ -61,6 +62,7 @@ class TargetOutcome:
     item: Mapping[str, Any] | None = None  # as it was read, and what was sent, for previews
     operations: Sequence[Operation] = ()
     hidden: Sequence[Any] = ()  # entries in them that must not be shown
+    in_front: Mapping[str, Any] | None = None  # of an overlay, what may be shown
 
 
 @dataclass(frozen=True)

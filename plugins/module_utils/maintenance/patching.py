@@ -9,6 +9,7 @@ Room: maintenance.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 from ..events import Did
@@ -61,4 +62,4 @@ def _now(route: Route, run: Run) -> Route:
     item = run.cluster.read_whole(route.resource, record.namespace, record.name)
     if item is None or item["metadata"].get("uid") != route.uid:
         raise Vanished("gone", which=str(route.ref), why="it was deleted or made anew meanwhile")
-    return Route(route.kind, route.resource, item, route.backup, route.recalled)
+    return dataclasses.replace(route, item=item)

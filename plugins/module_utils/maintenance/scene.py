@@ -10,6 +10,8 @@ needed, and is named where it only would have been good to know.
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,7 +22,7 @@ from ..well_known import CONFIG_MAPS
 from .backups import Backup, made_at, read_backup
 from .changes import Change
 from .locations import Location, locations_of
-from .markers import BACKUP, DIGEST, MARKER, PAGE, ROLE
+from .markers import BACKUP, DIGEST, MARKER, OVERLAY, OVERLAY_PLACES, PAGE, ROLE
 from .route_kinds import NO_PAGES, RouteKind
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class Route:
     item: Mapping[str, Any]
     backup: Backup | None = None
     recalled: Sequence[Change] = ()  # of places that the backup does not tell of
+    overlay: Route | None = None  # a second route in front of it, made by us
 
     @property
     def known(self) -> Sequence[Change]:
@@ -69,7 +72,12 @@ class Route:
     @property
     def pages(self) -> set[str]:
         """Names of the pages it shows now."""
-        return {location.page for location in self.locations if location.page}
+        own = {location.page for location in self.locations if location.page}
+        return own | self.overlay.pages if self.overlay else own
+
+    def is_closed(self, location: Location) -> bool:
+        """Whether one of its places shows a page, by itself or by what is in front of it."""
+        return location.page is not None or short(location.identity) in covered_by(self.overlay)
 
     @property
     def annotations(self) -> Mapping[str, str]:
@@ -78,6 +86,15 @@ class Route:
     @property
     def is_in_maintenance(self) -> bool:
         return bool(self.backup or self.pages or MARKER in self.annotations)
+
+
+def covered_by(overlay: Route | None) -> frozenset[str]:
+    """The places an overlay is in front of, by their short names."""
+    return frozenset(overlay.annotations.get(OVERLAY_PLACES, "").split()) if overlay else frozenset()
+
+
+def short(identity: str) -> str:
+    return hashlib.sha256(identity.encode()).hexdigest()[:10]
 
 
 @dataclass
@@ -99,6 +116,7 @@ class Scene:
     routes: dict[str, Route] = field(default_factory=dict)  # by uid
     pages: dict[tuple[str, str], HostedPage] = field(default_factory=dict)
     orphans: list[Backup] = field(default_factory=list)  # backups of routes that are not there
+    strays: list[Route] = field(default_factory=list)  # overlays of routes that are not there
     resources: dict[str, tuple[RouteKind, Resource]] = field(default_factory=dict)
     unseen: list[str] = field(default_factory=list)  # where we could not look, and why
 
@@ -130,10 +148,29 @@ def look(
             if needed is None or (kind.group, kind.kind) in needed:
                 raise
             scene.unseen.append(f"{kind.name}: {problem.why}")
-    scene.routes = {route.uid: route for route in found}
+    overlays = [route for route in found if is_overlay(route.item)]
+    scene.routes = {route.uid: route for route in found if route not in overlays}
+    scene.strays = _put_in_front(overlays, scene.routes)
     for item in _config_maps(namespaces, cluster):
         _sort_in(item, scene)
     return scene
+
+
+def is_overlay(item: Mapping[str, Any]) -> bool:
+    """One of ours in front of another route: never a target itself."""
+    return bool((item["metadata"].get("labels") or {}).get(ROLE) == OVERLAY)
+
+
+def _put_in_front(overlays: Iterable[Route], routes: Mapping[str, Route]) -> list[Route]:
+    """Each overlay belongs to the route that owns it. Those whose route is not there."""
+    strays = []
+    for overlay in overlays:
+        owner = next((routes[uid] for uid in overlay.record.owner_uids if uid in routes), None)
+        if owner is None:
+            strays.append(overlay)
+        else:
+            owner.overlay = overlay
+    return strays
 
 
 def look_again(routes: Iterable[Route], cluster: Cluster) -> dict[str, Route]:
@@ -147,7 +184,12 @@ def look_again(routes: Iterable[Route], cluster: Cluster) -> dict[str, Route]:
         for item in _items(route.resource, frozenset(places[route.kind.name]), cluster):
             known = wanted.get(item["metadata"].get("uid") or "")
             if known is not None:
-                found[known.uid] = Route(known.kind, known.resource, item, known.backup, known.recalled)
+                found[known.uid] = dataclasses.replace(known, item=item, overlay=None)
+    fronts = {route.overlay.resource: route.overlay.kind for route in wanted.values() if route.overlay}
+    for resource, kind in fronts.items():
+        namespaces = frozenset(route.namespace for route in wanted.values() if route.overlay)
+        items = _items(resource, namespaces, cluster)
+        _put_in_front([Route(kind, resource, item) for item in items if is_overlay(item)], found)
     return found
 
 

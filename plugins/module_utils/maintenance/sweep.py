@@ -14,12 +14,14 @@ import dataclasses
 
 from ..objects import ObjectRef
 from ..problems import Interrupted, Problem
+from .backups import made_at
 from .changes import annotate
 from .disable import bring_back
 from .hosting import release
 from .markers import MARKER, SEED_ENABLED, SEED_MARKER, SEED_PAGE, SEED_SERVICE
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run
+from .overlaying import remove
 from .patching import Vanished, patch_route
 from .pausing import sweep_pauses
 from .pointers import ABSENT
@@ -51,6 +53,7 @@ def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) ->
         if one not in ended:
             _sweep_route(one.route, scene, options, outcome, run)
     _sweep_orphans(scene, options, outcome, run)
+    _sweep_strays(scene, old, options, outcome, run)
     sweep_pauses(outcome, run, dry_run=options.check_mode)
     _sweep_pages(scene, old, options, outcome, run)
     outcome.swept += sweep_seed_pages(scene, namespaces, run, dry_run=options.check_mode)
@@ -101,6 +104,15 @@ def _sweep_orphans(scene: Scene, options: MaintenanceOptions, outcome: Maintenan
             outcome.swept.append(f"backup of {backup.target}, which is gone")
             if not options.check_mode:
                 forget(backup, run)
+
+
+def _sweep_strays(scene: Scene, old: float, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
+    """Overlays of routes that are gone. Young ones may belong to a route that is younger than our list."""
+    for overlay in scene.strays:
+        if made_at(overlay.item) <= old and not overlay.record.terminating:
+            outcome.swept.append(f"overlay {overlay.ref}")
+            if not options.check_mode:
+                remove(overlay, run)
 
 
 def _is_gone(target: ObjectRef, scene: Scene, run: Run) -> bool:

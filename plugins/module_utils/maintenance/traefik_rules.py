@@ -25,7 +25,6 @@ HIGHEST_PRIORITY = 2**63 - 1 - 1000
 # What a default backend gets from Traefik: below everything else.
 LOWEST_PRIORITY = -(2**31)
 OLD_GROUP = "traefik.containo.us"
-ROUTER = "traefik.ingress.kubernetes.io/router."
 
 
 @dataclass(frozen=True)
@@ -83,14 +82,17 @@ def anybody(bypass: Bypass, dialect: Dialect) -> str:
 
 def dialect_of(item: Mapping[str, Any], kind: RouteKind, location: Location, usual: Dialect) -> Dialect:
     if kind.kind == "Ingress":
-        syntax = annotations_of(item).get(f"{ROUTER}rulesyntax")
+        syntax = router_setting(item, "rulesyntax")
     else:
         syntax = item["spec"]["routes"][location.chosen[0]].get("syntax")
     return V2 if kind.group == OLD_GROUP or syntax == "v2" else V3 if syntax == "v3" else usual
 
 
-def annotations_of(item: Mapping[str, Any]) -> Mapping[str, str]:
-    return (item.get("metadata") or {}).get("annotations") or {}
+def router_setting(item: Mapping[str, Any], name: str) -> str:
+    """What an annotation of an Ingress says to Traefik, in whatever letters it is written."""
+    annotations = (item.get("metadata") or {}).get("annotations") or {}
+    wanted = f"traefik.ingress.kubernetes.io/router.{name}"
+    return next((str(value) for key, value in annotations.items() if key.lower() == wanted), "")
 
 
 def router_of(item: Mapping[str, Any], kind: RouteKind, location: Location, usual: Dialect = V3) -> Router | None:
@@ -99,7 +101,7 @@ def router_of(item: Mapping[str, Any], kind: RouteKind, location: Location, usua
     dialect = dialect_of(item, kind, location, usual)
     if kind.kind == "Ingress":
         rules = _rules_of_ingress(item, location, dialect)
-        priority = _number(annotations_of(item).get(f"{ROUTER}priority"))
+        priority = _number(router_setting(item, "priority"))
         if not location.chosen:
             priority = LOWEST_PRIORITY
     else:
@@ -129,7 +131,7 @@ def _rules_of_ingress(item: Mapping[str, Any], location: Location, dialect: Dial
     hosts = [_host(host, dialect)] if host else []
     matcher = "Path" if kind == "Exact" else "PathPrefix"
     if kind not in ("Exact", "Prefix"):
-        matcher = annotations_of(item).get(f"{ROUTER}pathmatcher") or matcher
+        matcher = router_setting(item, "pathmatcher") or matcher
     if not path:
         return [" && ".join(hosts)]
     ways = [f"{matcher}({quoted(path)})"]
