@@ -81,8 +81,8 @@ GROUPS = (
     ),
     Group(
         "node",
-        pytest("tests/integration", "node", only="node", workers=2),
-        "5 minutes",
+        pytest("tests/integration", "node", only="node"),
+        "7 minutes",
         needs=("go", "kubectl", "node"),
         after=("unit", "lint", "integration"),
         builds_on=("lab-tools",),

@@ -57,7 +57,7 @@ from integration.stage import (
 )
 from lab import tools
 from lab.audit import AuditTrail
-from lab.components import APISERVER
+from lab.components import APISERVER, CONTROLLER_MANAGER
 from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
 from lab.waiting import until
@@ -479,7 +479,7 @@ def test_check_mode_patches_nothing_before_a_deletion(remove: Remover, stage: St
 
 
 def test_what_a_deployment_owns_is_in_the_plan_and_deleted_by_ourselves(
-    remove: Remover, stage: Stage, audit: AuditTrail
+    plane: ControlPlane, remove: Remover, stage: Stage, audit: AuditTrail
 ) -> None:
     here = with_accounts(stage)
     [app] = stage.put(deployment("app", here))
@@ -491,7 +491,11 @@ def test_what_a_deployment_owns_is_in_the_plan_and_deleted_by_ourselves(
         return found if len(found) == 2 else None
 
     children = until(owned, "its ReplicaSet and its Pod", timeout=30, every=0.05)
-    result = succeeded(remove(named(app)))
+    plane.suspend(CONTROLLER_MANAGER)  # or the garbage collector may be faster
+    try:
+        result = succeeded(remove(named(app)))
+    finally:
+        plane.resume(CONTROLLER_MANAGER)
     assert sorted(deletions(audit, remove.user)) == sorted(["app", *children])
     assert deletions(audit, remove.user)[0] == "app", "or its controller would replace what it loses"
     assert result["steps"][0]["total"] == 3
