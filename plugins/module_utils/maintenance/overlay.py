@@ -113,7 +113,8 @@ def overlay_for(
     """What shall stand in front of a route. Places it is in front of already stay so, whatever is selected now."""
     own = route.kind.kind == "IngressRoute"
     found = traefik.routes if not own else (route.kind, route.resource)
-    assert found is not None  # noqa: S101  (why_no_overlay has said so)
+    if found is None:
+        raise AssertionError("why_no_overlay has said so before")
     covered = covered_by(route.overlay)
     exempt = [place for place in route.locations if selection.exempts(place)]
     wanted = [
