@@ -156,6 +156,8 @@ def admission(maintenance: Maintenance, expression: str, probe: Mapping[str, Any
     finally:
         for part in (binding, policy):
             api.delete(api.path_of(part))
+        # The server notices a moment later; a patch that changes nothing is asked about, too.
+        until(lambda: api.patch(api.path_of(probe), {})[0] != 422, "the policy to be out of force", timeout=20)
 
 
 def services_in(route: Mapping[str, Any]) -> set[str]:
