@@ -35,6 +35,7 @@ TAIL = 60  # lines of a failed group's log
 REMINDER = 60.0  # seconds between two signs of life
 IN_CI = os.environ.get("CI", "").lower() == "true"
 OLDEST_GO = (1, 26)
+OLDEST_RUST = (1, 88)
 JUNIT_KEYS = (("tests",), ("failures", "errors"), ("skipped",))
 
 
@@ -68,7 +69,13 @@ def pytest(folder: str, name: str, *, only: str = "", workers: int = 1) -> tuple
 # The lab's first build takes minutes: what only reads runs beside it. Tests on a control plane mostly wait, so more of
 # them run at once than there are cores.
 GROUPS = (
-    Group("lab-tools", ("python", "-m", "lab", "build"), "25 minutes once, then 1 s", needs=("go",), counted=False),
+    Group(
+        "lab-tools",
+        ("python", "-m", "lab", "build"),
+        "30 minutes once, then 1 s",
+        needs=("go", "cargo"),
+        counted=False,
+    ),
     Group("unit", pytest("tests/unit", "unit", workers=2), "40 s"),
     Group("lint", ("python", "scripts/lint.py"), "1 minute, the first time 4", after=("unit",)),
     Group(
@@ -90,12 +97,13 @@ GROUPS = (
 )
 
 
-def go_is_new_enough() -> bool:
-    if not shutil.which("go"):
+def is_new_enough(command: list[str], version: str, oldest: tuple[int, int]) -> bool:
+    """Whether a compiler is there and says a version, found by the pattern, that is not older than this."""
+    if not shutil.which(command[0]):
         return False
-    said = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True, check=False).stdout
-    found = re.match(r"go(\d+)\.(\d+)", said)
-    return found is not None and tuple(map(int, found.groups())) >= OLDEST_GO
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    found = re.match(version, said)
+    return found is not None and tuple(map(int, found.groups())) >= oldest
 
 
 def node_can_run() -> bool:
@@ -105,7 +113,14 @@ def node_can_run() -> bool:
 
 # need → (is it there?, what to do if not)
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
-    "go": (go_is_new_enough, "put Go 1.26 or newer on PATH, then: make integration"),
+    "go": (
+        lambda: is_new_enough(["go", "env", "GOVERSION"], r"go(\d+)\.(\d+)", OLDEST_GO),
+        "put Go 1.26 or newer on PATH, then: make integration",
+    ),
+    "cargo": (
+        lambda: is_new_enough(["cargo", "--version"], r"cargo (\d+)\.(\d+)", OLDEST_RUST),
+        "put cargo 1.88 or newer on PATH (rustup brings it), then: make integration",
+    ),
     "kubectl": (
         lambda: shutil.which("kubectl") is not None,
         "install kubectl (Debian: kubernetes-client), then: make integration",

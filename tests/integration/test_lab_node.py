@@ -19,8 +19,8 @@ import pytest
 
 from lab import images, node_place
 from lab.controlplane import ControlPlane
-from lab.furnish import KERNEL_SETTINGS
 from lab.node import Node
+from lab.node_config import KERNEL_SETTINGS
 from lab.node_place import Place
 from lab.problems import LabError
 from lab.processes import runs

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from lab.problems import LabError
-from lab.tools import WRAPPERS
+from lab.recipes import WRAPPERS
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # definitions are long: seconds without the C library
 

@@ -22,8 +22,7 @@ from typing import Any
 
 from lab import images, node_config, node_place, processes, tools
 from lab.controlplane import ControlPlane, answers_ok
-from lab.furnish import PRIVATE
-from lab.node_config import CONTAINERD, KUBELET, PAUSE_IMAGE, SCHEDULER, TAINT, NodeLayout
+from lab.node_config import CONTAINERD, KUBELET, PAUSE_IMAGE, PRIVATE, ROOM, SCHEDULER, TAINT, NodeLayout
 from lab.ports import free_port
 from lab.problems import LabError
 from lab.processes import Process
@@ -73,7 +72,7 @@ class Node:
             place = leaving.enter_context(node_place.taken(folder))
             layout = NodeLayout(folder, f"lab-node{place.number}", place, free_port(), free_port())
             node_config.write(layout, plane.ca_file)
-            room = Room(folder)
+            room = Room(folder, ROOM)
             leaving.callback(room.close)
             node = cls(plane, layout, room)
             leaving.callback(node._end_processes)

@@ -12,6 +12,7 @@ from typing import Any
 
 from lab.node_place import Place
 from lab.problems import LabError
+from lab.room import Furniture
 
 CONTAINERD, KUBELET, SCHEDULER = "containerd", "kubelet", "kube-scheduler"
 SOCKET = "/run/containerd/containerd.sock"  # inside the room, where /run is the node's own
@@ -21,6 +22,20 @@ PAUSE_IMAGE = "lab.invalid/pause:1"
 ENVIRONMENT = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:1")
 # Pods of tests that know nothing of a node stay Pending as ever; namespaces are let in one by one.
 TAINT = {"key": "sunset.dev/lab-node", "value": "true", "effect": "NoSchedule"}
+
+# Where a node writes without asking: /run is empty in its room, /var keeps what is written to itself. The rest of the
+# machine is seen as it is, its network too, so that pods can be reached from outside.
+PRIVATE = ("/run", "/var")
+# The kubelet sets these for the whole machine. In the room it finds them set already, and the machine keeps its own.
+KERNEL_SETTINGS = {
+    "vm/overcommit_memory": 1,
+    "vm/panic_on_oom": 0,
+    "kernel/panic": 10,
+    "kernel/panic_on_oops": 1,
+    "kernel/keys/root_maxkeys": 1_000_000,
+    "kernel/keys/root_maxbytes": 25_000_000,
+}
+ROOM = Furniture(overlays=("/var",), empty=("/run",), stand_ins=KERNEL_SETTINGS)
 
 
 @dataclass(frozen=True)

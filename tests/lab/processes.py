@@ -76,7 +76,7 @@ def start(
 
 
 def wait_until_healthy(
-    process: Process, name: str, probe: Callable[[], bool], log_file: Path, *, timeout: float = 60.0
+    process: Process, name: str, probe: Callable[[], bool], log_file: Path, *, timeout: float = 60.0, every: float = 0.1
 ) -> None:
     """Return once `probe` says yes; a process that dies or stays unhealthy is reported with the end of its log."""
 
@@ -86,7 +86,7 @@ def wait_until_healthy(
         return probe()
 
     try:
-        until(healthy, f"{name} to become healthy", timeout=timeout)
+        until(healthy, f"{name} to become healthy", timeout=timeout, every=every)
     except LabError as problem:
         if process.alive():
             raise LabError(f"{problem}. {log_end(log_file)}") from problem

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import shutil
 import subprocess
@@ -19,25 +18,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lab import places
 from lab.leash import leashed
 from lab.problems import LabError
+from lab.recipes import WRAPPERS, Crate, Recipe, Tool, last_lines, surroundings
 
-WRAPPERS = Path(__file__).parent / "tools"  # one small Go module per source project, with its sums
+__all__ = ["TOOLS", "WRAPPERS", "Tool", "ensure", "kubectl"]
+
 PROGRESS_EVERY = 10.0  # seconds
-
-
-@dataclass(frozen=True)
-class Tool:
-    name: str
-    wrapper: str  # directory below WRAPPERS
-    package: str
-    expected_seconds: int  # cold build on two cores, for the progress line only
-    ldflags: str = "-s -w"
-
 
 KUBERNETES_MAJOR, KUBERNETES_MINOR, KUBERNETES_PATCH = "1", "35", "4"  # as in the wrapper's go.mod
 _VERSION = "k8s.io/component-base/version"
@@ -47,7 +37,7 @@ _KUBERNETES = (
     f"-X {_VERSION}.gitVersion=v{KUBERNETES_MAJOR}.{KUBERNETES_MINOR}.{KUBERNETES_PATCH}"
 )
 
-TOOLS = {
+TOOLS: dict[str, Recipe] = {
     tool.name: tool
     for tool in (
         Tool("etcd", "etcd", "go.etcd.io/etcd/server/v3", 60),
@@ -61,6 +51,7 @@ TOOLS = {
         Tool("ocm-registration", "ocm", "open-cluster-management.io/ocm/cmd/registration", 150),
         Tool("ocm-work", "ocm", "open-cluster-management.io/ocm/cmd/work", 60),
         Tool("traefik", "traefik", "github.com/traefik/traefik/v3/cmd/traefik", 450),
+        Crate("nmstatectl", "2.2.62", 360),
         Tool("limit", "../../benchmarks/limit", "sunset.dev/benchmarks/limit", 60),
     )
 }
@@ -89,11 +80,12 @@ def kubectl() -> Path:
     )
     found = shutil.which("kubectl")
     if not found:
-        raise LabError(f"apt-get did not bring kubectl. Install it by hand. apt-get said:\n{_last(installed.stdout)}")
+        said = last_lines(installed.stdout)
+        raise LabError(f"apt-get did not bring kubectl. Install it by hand. apt-get said:\n{said}")
     return Path(found)
 
 
-def _tool(name: str) -> Tool:
+def _tool(name: str) -> Recipe:
     if name not in TOOLS:
         raise LabError(f"the lab has no tool {name!r}. It knows {', '.join(TOOLS)}; add a line to TOOLS in {__file__}")
     return TOOLS[name]
@@ -117,47 +109,21 @@ def _executable(directory: Path | None, name: str) -> Path | None:
     return candidate if candidate and os.access(candidate, os.X_OK) else None
 
 
-def _built(tool: Tool) -> Path:
-    go = _go(tool)
+def _built(tool: Recipe) -> Path:
     home = places.cache() / "tools"
-    target = home / f"{tool.name}-{_fingerprint(tool, go)}" / tool.name
+    folder = home / f"{tool.name}-{tool.key()}"
+    target = folder / tool.program
     if not target.exists():
         home.mkdir(parents=True, exist_ok=True)
         with _one_build_at_a_time(home, tool):
             if not target.exists():  # the one we waited for may have built just this
-                _build(tool, target)
+                _build(tool, folder)
     return target
 
 
-def _go(tool: Tool) -> str:
-    """The version of Go that will build this tool; asked inside the wrapper, because its go.mod may demand another."""
-    if not shutil.which("go"):
-        raise LabError(
-            f"{tool.name} has to be built, and Go is not on PATH. Install Go (go.mod in {WRAPPERS / tool.wrapper} says "
-            "which), or point KUBEBUILDER_ASSETS at a directory with the Kubernetes test binaries"
-        )
-    asked = subprocess.run(
-        ["go", "env", "GOVERSION"], cwd=WRAPPERS / tool.wrapper, capture_output=True, text=True, check=False
-    )
-    if asked.returncode:
-        raise LabError(
-            f"{tool.name} cannot be built with the Go on PATH. Install a newer one, or allow it to fetch a toolchain "
-            f"with GOTOOLCHAIN=auto. go said:\n{_last(asked.stderr)}"
-        )
-    return asked.stdout.strip()
-
-
-def _fingerprint(tool: Tool, go: str) -> str:
-    digest = hashlib.sha256()
-    for file in sorted((WRAPPERS / tool.wrapper).iterdir()):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    digest.update("\0".join((tool.package, tool.ldflags, go)).encode())
-    return digest.hexdigest()[:16]
-
-
 @contextlib.contextmanager
-def _one_build_at_a_time(home: Path, tool: Tool) -> Iterator[None]:
-    """Two Go builds beside each other take longer than one after the other, so the lock is one for all tools."""
+def _one_build_at_a_time(home: Path, tool: Recipe) -> Iterator[None]:
+    """Two builds beside each other take longer than one after the other, so the lock is one for all tools."""
     with (home / "build.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -169,19 +135,19 @@ def _one_build_at_a_time(home: Path, tool: Tool) -> Iterator[None]:
         yield
 
 
-def _build(tool: Tool, target: Path) -> None:
+def _build(tool: Recipe, folder: Path) -> None:
     started = time.monotonic()
     _say(f"building {tool.name}; about {tool.expected_seconds} s on two cores the first time, then it is kept")
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=target.parent.parent) as scratch:
-        finished = Path(scratch) / "out"
+    with tempfile.TemporaryDirectory(prefix=".building-", dir=folder.parent) as place:
+        scratch = Path(place)
+        finished = scratch / "out"
         finished.mkdir()
-        log = Path(scratch) / "log"
+        log = scratch / "log"
         with log.open("wb") as output:
-            command = ["go", "build", "-trimpath", "-ldflags", tool.ldflags, "-o", str(finished / tool.name)]
             build = subprocess.Popen(
-                leashed([*command, tool.package]),
-                cwd=WRAPPERS / tool.wrapper,
-                env={**os.environ, "CGO_ENABLED": "0"},
+                leashed(tool.command(finished)),
+                cwd=tool.workplace(scratch),
+                env=surroundings(tool, scratch),
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
@@ -192,15 +158,12 @@ def _build(tool: Tool, target: Path) -> None:
                 build.wait()
                 raise
         if build.returncode:
-            raise LabError(
-                f"building {tool.name} failed. Where a module could not be fetched, check the network and GOPROXY and "
-                f"run it again: what was built so far is kept. go said:\n{_last(log.read_text())}"
-            )
-        finished.rename(target.parent)  # appears whole or not at all
-    _say(f"built {tool.name} in {time.monotonic() - started:.0f} s: {target}")
+            raise LabError(f"building {tool.name} failed. {tool.if_it_fails}:\n{last_lines(log.read_text())}")
+        finished.rename(folder)  # appears whole or not at all
+    _say(f"built {tool.name} in {time.monotonic() - started:.0f} s: {folder / tool.program}")
 
 
-def _follow(build: subprocess.Popen[bytes], tool: Tool, started: float) -> None:
+def _follow(build: subprocess.Popen[bytes], tool: Recipe, started: float) -> None:
     while True:
         try:
             build.wait(PROGRESS_EVERY)
@@ -208,10 +171,6 @@ def _follow(build: subprocess.Popen[bytes], tool: Tool, started: float) -> None:
         except subprocess.TimeoutExpired:
             elapsed = time.monotonic() - started
             _say(f"building {tool.name}: {elapsed:.0f} s of about {tool.expected_seconds} s")
-
-
-def _last(text: str, lines: int = 20) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines()[-lines:])
 
 
 def _say(message: str) -> None:

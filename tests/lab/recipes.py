@@ -1,0 +1,148 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a program is built: from a Go module of ours, or from a crate. Knows compilers; the cache is in tools.py.
+
+A recipe's key changes with everything that goes into the program, the compiler too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lab.problems import LabError
+
+WRAPPERS = Path(__file__).parent / "tools"  # one small Go module per source project, with its sums
+OLDEST_RUST = (1, 88)
+
+
+class Recipe(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def expected_seconds(self) -> int:
+        """Cold build on two cores, for the progress line only."""
+
+    @property
+    def program(self) -> str:
+        """Where below its directory the built program is."""
+
+    @property
+    def if_it_fails(self) -> str:
+        """What to look at first."""
+
+    def key(self) -> str:
+        """Raises LabError, with the next step, where the compiler is missing or too old."""
+
+    def command(self, into: Path) -> list[str]: ...
+    def workplace(self, scratch: Path) -> Path: ...
+    def environment(self, scratch: Path) -> Mapping[str, str]: ...
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program in Go."""
+
+    name: str
+    wrapper: str  # directory below WRAPPERS
+    package: str
+    expected_seconds: int
+    ldflags: str = "-s -w"
+    if_it_fails: str = (
+        "Where a module could not be fetched, check the network and GOPROXY and run it again: what was built so far "
+        "is kept. go said"
+    )
+
+    @property
+    def program(self) -> str:
+        return self.name
+
+    def key(self) -> str:
+        go = self._go()
+        digest = hashlib.sha256()
+        for file in sorted((WRAPPERS / self.wrapper).iterdir()):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+        digest.update("\0".join((self.package, self.ldflags, go)).encode())
+        return digest.hexdigest()[:16]
+
+    def command(self, into: Path) -> list[str]:
+        return ["go", "build", "-trimpath", "-ldflags", self.ldflags, "-o", str(into / self.name), self.package]
+
+    def workplace(self, scratch: Path) -> Path:
+        return WRAPPERS / self.wrapper
+
+    def environment(self, scratch: Path) -> Mapping[str, str]:
+        return {"CGO_ENABLED": "0"}
+
+    def _go(self) -> str:
+        """The version of Go that will build this; asked inside the wrapper, because its go.mod may demand another."""
+        if not shutil.which("go"):
+            raise LabError(
+                f"{self.name} has to be built, and Go is not on PATH. Install Go (go.mod in {WRAPPERS / self.wrapper} "
+                "says which), or point KUBEBUILDER_ASSETS at a directory with the Kubernetes test binaries"
+            )
+        asked = subprocess.run(
+            ["go", "env", "GOVERSION"], cwd=WRAPPERS / self.wrapper, capture_output=True, text=True, check=False
+        )
+        if asked.returncode:
+            raise LabError(
+                f"{self.name} cannot be built with the Go on PATH. Install a newer one, or allow it to fetch a "
+                f"toolchain with GOTOOLCHAIN=auto. go said:\n{last_lines(asked.stderr)}"
+            )
+        return asked.stdout.strip()
+
+
+@dataclass(frozen=True)
+class Crate:
+    """A program in Rust, as its authors released it, with the dependencies they locked."""
+
+    name: str
+    version: str
+    expected_seconds: int
+    if_it_fails: str = "Where a crate could not be fetched, check the network and run it again. cargo said"
+
+    @property
+    def program(self) -> str:
+        return f"bin/{self.name}"
+
+    def key(self) -> str:
+        return hashlib.sha256(f"{self.name} {self.version} {self._rust()}".encode()).hexdigest()[:16]
+
+    def command(self, into: Path) -> list[str]:
+        wanted = ["--version", self.version, "--bin", self.name]
+        return ["cargo", "install", "--locked", "--no-track", "--root", str(into), *wanted, self.name]
+
+    def workplace(self, scratch: Path) -> Path:
+        return scratch
+
+    def environment(self, scratch: Path) -> Mapping[str, str]:
+        return {"CARGO_TARGET_DIR": str(scratch / "target")}
+
+    def _rust(self) -> str:
+        wanted = ".".join(map(str, OLDEST_RUST))
+        if not shutil.which("cargo") or not shutil.which("rustc"):
+            raise LabError(
+                f"{self.name} has to be built, and cargo is not on PATH. Install Rust {wanted} or newer; "
+                "rustup brings it where the distribution's is older"
+            )
+        said = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        found = re.match(r"rustc (\d+)\.(\d+)", said)
+        if not found or tuple(map(int, found.groups())) < OLDEST_RUST:
+            raise LabError(f"{self.name} needs Rust {wanted} or newer, and PATH has {said or 'none that answers'!r}")
+        return said
+
+
+def last_lines(text: str, lines: int = 20) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines()[-lines:])
+
+
+def surroundings(recipe: Recipe, scratch: Path) -> dict[str, str]:
+    return {**os.environ, **recipe.environment(scratch)}
