@@ -80,7 +80,7 @@ GROUPS = (
     Group("lint", ("python", "scripts/lint.py"), "1 minute, the first time 4", after=("unit",)),
     Group(
         "integration",
-        pytest("tests/integration", "integration", only="not node", workers=3),
+        pytest("tests/integration", "integration", only="not node and not net", workers=3),
         "13 minutes",
         needs=("go", "kubectl"),
         after=("unit", "lint"),
@@ -92,6 +92,14 @@ GROUPS = (
         "7 minutes",
         needs=("go", "kubectl", "node"),
         after=("unit", "lint", "integration"),
+        builds_on=("lab-tools",),
+    ),
+    Group(
+        "net",
+        pytest("tests/integration", "net", only="net"),
+        "1 minute",
+        needs=("cargo", "net"),
+        after=("unit", "lint", "integration", "node"),
         builds_on=("lab-tools",),
     ),
 )
@@ -106,8 +114,7 @@ def is_new_enough(command: list[str], version: str, oldest: tuple[int, int]) -> 
     return found is not None and tuple(map(int, found.groups())) >= oldest
 
 
-def node_can_run() -> bool:
-    programs = ("containerd", "runc", "ip", "nginx", "nsenter", "unshare")
+def root_has(*programs: str) -> bool:
     return os.geteuid() == 0 and all(map(shutil.which, programs))
 
 
@@ -126,9 +133,14 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         "install kubectl (Debian: kubernetes-client), then: make integration",
     ),
     "node": (
-        node_can_run,
+        lambda: root_has("containerd", "runc", "ip", "nginx", "nsenter", "unshare"),
         "run as root, with containerd, runc, containernetworking-plugins, iproute2 and nginx installed: "
         "make integration ARGS='-m node'",
+    ),
+    "net": (
+        lambda: root_has("NetworkManager", "dbus-daemon", "dnsmasq", "cron", "nft", "ssh", "/usr/sbin/sshd"),
+        "run as root, with network-manager, dbus, dnsmasq-base, cron, nftables and openssh-server installed: "
+        "make integration ARGS='-m net'",
     ),
 }
 

@@ -16,12 +16,14 @@ from lab.fixtures import (
     audit,
     faults,
     namespace,
+    net,
     node,
     node_namespace,
     plane,
     pytest_collection_modifyitems,
     pytest_configure,
     route_kinds,
+    running_net,
     traefik,
 )
 
@@ -40,6 +42,7 @@ __all__ = [
     "maintenance_on_node",
     "namespace",
     "narrow_plane",
+    "net",
     "ngrok_kinds",
     "node",
     "node_namespace",
@@ -47,6 +50,7 @@ __all__ = [
     "pytest_collection_modifyitems",
     "pytest_configure",
     "route_kinds",
+    "running_net",
     "stage",
     "traefik",
 ]

@@ -22,9 +22,12 @@ from lab.audit import AuditTrail
 from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy
 from lab.grants import Grant, grant, revoke
+from lab.net import Net
 from lab.node import Node
 from lab.traefik import Traefik
 from lab.users import User
+
+MARKERS = frozenset({"node", "net"})  # fixtures that give their name to the tests that use them
 
 
 class AsUser(Protocol):
@@ -44,10 +47,10 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for the node, so that it can be chosen (`-m node`) or left out (`-m "not node"`)."""
+    """Mark every test that asks for what not every machine has, so that it can be chosen (`-m node`) or left out."""
     for item in items:
-        if "node" in getattr(item, "fixturenames", ()):
-            item.add_marker("node")
+        for marker in MARKERS.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(marker)
 
 
 @pytest.fixture(scope="session")
@@ -134,6 +137,23 @@ def traefik(
     """Traefik for all namespaces of the run's control plane, with a node behind it."""
     with Traefik.start(plane, tmp_path_factory.mktemp("traefik")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def running_net(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Net]:
+    """The network of the run. Tests ask for `net`."""
+    running = Net.start(tmp_path_factory.mktemp("net"))
+    try:
+        yield running
+    finally:
+        running.stop(keep_files=_keep())
+
+
+@pytest.fixture
+def net(running_net: Net) -> Net:
+    """A network of one node, a gateway and a controller, each as new. `net.reset(...)` makes it another kind."""
+    running_net.reset_if_used()
+    return running_net
 
 
 def _keep() -> bool:
