@@ -165,21 +165,29 @@ class NetNode(Machine):
     @property
     def ssh(self) -> dict[str, Any]:
         """The node in Ansible's inventory."""
+        return {
+            "ansible_host": self.address,
+            "ansible_port": SSH_PORT,
+            "ansible_user": "root",
+            "ansible_ssh_private_key_file": str(self._supplies.client_key),
+            "ansible_ssh_common_args": " ".join(self._ssh_options()),
+            "ansible_control_path_dir": "/run/lab-ssh",  # short: a socket's path has at most 108 characters
+            "ansible_python_interpreter": BASE_PYTHON,
+        }
+
+    def ssh_command(self, command: str, *options: str) -> list[str]:
+        """What to run on the controller so that this command runs here, without Ansible in between."""
+        key = ["-i", str(self._supplies.client_key), "-p", str(SSH_PORT)]
+        return ["ssh", *self._ssh_options(), *key, *options, f"root@{self.address}", command]
+
+    def _ssh_options(self) -> list[str]:
         options = {
             "HostKeyAlias": self.name,  # the node stays itself when its address changes
             "UserKnownHostsFile": str(self._supplies.known_hosts),
             "StrictHostKeyChecking": "yes",
             "IdentitiesOnly": "yes",
         }
-        return {
-            "ansible_host": self.address,
-            "ansible_port": SSH_PORT,
-            "ansible_user": "root",
-            "ansible_ssh_private_key_file": str(self._supplies.client_key),
-            "ansible_ssh_common_args": " ".join(["-F none", *(f"-o {key}={value}" for key, value in options.items())]),
-            "ansible_control_path_dir": "/run/lab-ssh",  # short: a socket's path has at most 108 characters
-            "ansible_python_interpreter": BASE_PYTHON,
-        }
+        return ["-F", "none", *(word for key, value in options.items() for word in ("-o", f"{key}={value}"))]
 
     def environment(self) -> Mapping[str, str]:
         return ENVIRONMENT
