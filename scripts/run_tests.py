@@ -96,7 +96,7 @@ GROUPS = (
     ),
     Group(
         "net",
-        pytest("tests/integration", "net", only="net"),
+        pytest("tests/integration", "net", only="net", workers=2),
         "1 minute",
         needs=("cargo", "net"),
         after=("unit", "lint", "integration", "node"),

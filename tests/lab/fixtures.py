@@ -27,7 +27,7 @@ from lab.node import Node
 from lab.traefik import Traefik
 from lab.users import User
 
-MARKERS = frozenset({"node", "net"})  # fixtures that give their name to the tests that use them
+MARKERS = {"node": "node", "running_net": "net"}  # fixture → marker of the tests that use it, directly or not
 
 
 class AsUser(Protocol):
@@ -49,8 +49,8 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test that asks for what not every machine has, so that it can be chosen (`-m node`) or left out."""
     for item in items:
-        for marker in MARKERS.intersection(getattr(item, "fixturenames", ())):
-            item.add_marker(marker)
+        for fixture in MARKERS.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(MARKERS[fixture])
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,8 @@ def main(directory: Path, furniture: dict[str, Any]) -> None:
     door = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)  # the directory itself may lie below what is hidden now
     os.chdir(furniture["disk"] or empty_disk(directory / SCRATCH))
     for place in furniture["overlays"]:
-        overlay(place, forget=place in furniture["forgotten"])
+        hidden = [Path(path) for path in furniture["hidden"] if Path(place) in Path(path).parents]
+        overlay(Path(place), hidden, forget=place in furniture["forgotten"])
     for place in furniture["empty"]:
         mount("-t", "tmpfs", "tmpfs", place)
     if furniture["network"]:
@@ -52,16 +54,35 @@ def empty_disk(place: Path) -> Path:
     return place
 
 
-def overlay(place: str, *, forget: bool) -> None:
-    """Let everything of the place be seen, and keep what is written to it on the disk, which is where we stand."""
-    layer = Path(place.strip("/").replace("/", "."))
+def overlay(place: Path, hidden: list[Path], *, forget: bool) -> None:
+    """Let a place be seen but for what is hidden, and keep what is written to it on the disk: where we stand now."""
+    layer = Path(str(place).strip("/").replace("/", "."))
     if forget:
         shutil.rmtree(layer, ignore_errors=True)
     upper, work = layer / "upper", layer / "work"
-    for folder in (upper, work):
-        folder.mkdir(parents=True, exist_ok=True)
-    shutil.copystat(place, upper)  # the mode of the place is that of the upper layer: /tmp is for everybody
-    mount("-t", "overlay", "overlay", "-o", f"lowerdir={place},upperdir={upper},workdir={work}", place)
+    if not layer.exists():
+        work.mkdir(parents=True)
+        make_alike(upper, place)
+        for path in hidden:
+            hide(path, place, upper)
+    mount("-t", "overlay", "overlay", "-o", f"lowerdir={place},upperdir={upper},workdir={work}", str(place))
+
+
+def hide(path: Path, place: Path, upper: Path) -> None:
+    """As if it had been deleted, without a look at what is in it: others may be writing there at this moment."""
+    if not os.path.lexists(path):
+        return
+    for parent in reversed(path.relative_to(place).parents):
+        if not (upper / parent).exists():
+            make_alike(upper / parent, place / parent)
+    os.mknod(upper / path.relative_to(place), stat.S_IFCHR, os.makedev(0, 0))  # how an overlay notes a deletion
+
+
+def make_alike(new: Path, model: Path) -> None:
+    new.mkdir()
+    owner = model.stat()
+    os.chown(new, owner.st_uid, owner.st_gid)
+    new.chmod(stat.S_IMODE(owner.st_mode))
 
 
 def mount(*arguments: str) -> None:

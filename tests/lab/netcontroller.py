@@ -14,7 +14,11 @@ from lab.room import Furniture
 
 # Everything is seen as it is; what SSH leaves in /run and what is set in /etc goes with the room.
 ROOM = Furniture(
-    overlays=("/etc", "/run"), network=True, hostname="controller", settings={"net/ipv6/conf/default/accept_dad": 0}
+    overlays=("/etc", "/run"),
+    hidden=("/etc/resolv.conf",),
+    network=True,
+    hostname="controller",
+    settings={"net/ipv6/conf/default/accept_dad": 0},
 )
 INTERFACE = "eth0"
 
@@ -43,6 +47,4 @@ class Controller(Machine):
             *(f"route add default via {router.ip}" for router in routers),
         ]
         run_out_here(self.room.in_network(["ip", "-batch", "-"]), "".join(f"{line}\n" for line in lines))
-        resolvers = self.path("/etc/resolv.conf")
-        resolvers.unlink(missing_ok=True)  # it may be a link to somewhere outside
-        resolvers.write_text("".join(f"nameserver {own[0].ip}\n" for own in RESOLVERS))
+        self.path("/etc/resolv.conf").write_text("".join(f"nameserver {own[0].ip}\n" for own in RESOLVERS))

@@ -1,11 +1,10 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is on the disk of a network node when it is new: the files, and whose settings of the machine are not seen."""
+"""What is on the disk of a network node when it is new, and what of the machine's own files it does not see."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import re
 import shutil
@@ -22,8 +21,8 @@ SSHD_CONFIG = "/etc/ssh/lab_sshd_config"
 # Without NetworkManager the node is set up from this file at each boot: commands for `ip -batch`.
 IP_COMMANDS = "/etc/lab-network"
 PROFILES = "/etc/NetworkManager/system-connections"
-# The machine has these too. A node starts without: its own, or none.
-NOT_SEEN = (
+# The machine may have these too. A node has its own, or none.
+HIDDEN = (
     "/etc/NetworkManager",
     "/etc/cron.d",
     "/etc/crontab",
@@ -31,9 +30,10 @@ NOT_SEEN = (
     "/etc/hosts",
     "/etc/machine-id",
     "/etc/resolv.conf",
-    f"{HOME}/.ansible/tmp",
+    f"{HOME}/.ansible",
     f"{HOME}/.ansible_async",
     f"{HOME}/.ssh",
+    "/usr/local/bin/nmstatectl",
     "/var/lib/NetworkManager",
     "/var/lib/dbus/machine-id",
     "/var/spool/cron/crontabs",
@@ -61,20 +61,15 @@ class Supplies:
 
 def install(number: int, at: Callable[[str], Path], supplies: Supplies) -> None:
     """Write a new node's files; `at` tells where a path of the node is out here."""
-    for place in NOT_SEEN:
-        _remove(at(place))
     for folder in FOLDERS:
         at(folder).mkdir(parents=True, exist_ok=True)
     for path, text in _files(number, supplies).items():
         file = at(path)
-        _remove(file)  # it may be a link to somewhere outside
         file.write_text(text)
         file.chmod(0o600 if SECRET.search(path) else 0o644)
     _let_root_in(at("/etc/shadow"))
     at("/usr/local/bin").mkdir(parents=True, exist_ok=True)
-    program = at("/usr/local/bin/nmstatectl")
-    _remove(program)
-    program.symlink_to(supplies.nmstatectl)
+    at("/usr/local/bin/nmstatectl").symlink_to(supplies.nmstatectl)
 
 
 def wipe(disk: Path) -> None:
@@ -181,11 +176,3 @@ route add default via {MANAGEMENT.v6.ip}
 def _let_root_in(shadow: Path) -> None:
     """sshd takes no key for an account that is locked with "!"; "*" is no password either, but not locked."""
     shadow.write_text(re.sub(r"(?m)^root:![^:]*:", "root:*:", shadow.read_text()))
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        with contextlib.suppress(FileNotFoundError):
-            path.unlink()

@@ -51,6 +51,7 @@ class NetNode(Machine):
     def _room(self) -> Furniture:
         return Furniture(
             overlays=("/etc", "/var", netfiles.HOME, "/usr/local", "/tmp"),
+            hidden=netfiles.HIDDEN,
             forgotten=("/tmp",),
             empty=("/run",),
             disk=Path(self._disk),

@@ -29,6 +29,7 @@ class Furniture:
     """How a room differs from the machine around it."""
 
     overlays: Sequence[str] = ()  # directories that are seen as they are and keep what is written to themselves
+    hidden: Sequence[str] = ()  # below them, not seen unless it is written anew
     forgotten: Sequence[str] = ()  # those of them that start anew each time
     empty: Sequence[str] = ()
     disk: Path | None = None  # where what is written is kept, and found again; None: gone with the room
