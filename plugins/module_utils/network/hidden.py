@@ -1,0 +1,40 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Passwords and keys in a state: hidden from results, and looked for before a state is applied.
+
+Room: network (pure). Private to the collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+HIDDEN = "<hidden>"
+# What nmstate shows instead of a password unless asked for secrets. Applied, it would become the password.
+PLACEHOLDER = "<_password_hid_by_nmstate>"
+# Keys whose values are secret: 802.1X, MACsec and IPsec.
+SECRET_KEYS = frozenset({"password", "private-key-password", "mka-cak", "psk"})
+
+
+def masked(value: Any, key: str = "") -> Any:
+    """The same, readable by anybody."""
+    if isinstance(value, Mapping):
+        return {inner: masked(one, str(inner)) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [masked(one, key) for one in value]
+    return HIDDEN if key in SECRET_KEYS and value is not None else value
+
+
+def placeholders_in(value: Any, path: str = "") -> Iterator[str]:
+    """Paths of passwords that were not read. A state that has any must never be applied."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from placeholders_in(one, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for i, one in enumerate(value):
+            yield from placeholders_in(one, f"{path}[{i}]")
+    elif value == PLACEHOLDER:
+        yield path

@@ -1,0 +1,206 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Taking a policy back from the interfaces as they are now: key by key, before, then, and now.
+
+Room: network (pure). Private to the collection. `target` is what the way back would set, `then` what the policy left
+behind, `now` what is there. Equal to `target`: nothing to do. Wanted by another policy: kept. Equal to `then`:
+reverted. Anything else was changed since, and is not ours any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .claims import Claims, Path, value_at
+from .differences import words_for
+from .hidden import masked
+from .merging import holds_no_address, name_and_type, over
+from .normal import normal_interface
+from .reversal import Ledger
+from .shapes import (
+    FAMILIES,
+    PORT_LISTS,
+    Interface,
+    Key,
+    is_absent,
+    key_of,
+    names_used_by,
+    port_blocks_of,
+    ports_of,
+    set_ports,
+    state_of,
+    type_of,
+)
+from .three_way_families import family_back
+
+# A state that does not mention these means this.
+UNSAID: dict[Path, Any] = {
+    ("description",): "",
+    ("controller",): "",
+    ("accept-all-mac-addresses",): False,
+    ("lldp", "enabled"): False,
+    ("ethernet", "sr-iov", "total-vfs"): 0,
+}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Interfaces at the three times, by key."""
+
+    before: Mapping[Key, Interface]
+    then: Mapping[Key, Interface]
+    now: Mapping[Key, Interface]
+
+
+def interfaces_back(targets: list[Interface], scene: Scene, claims: Claims, ledger: Ledger) -> None:
+    """Controllers first: whether a port may have its addresses back depends on whether it is let go."""
+    found: list[Interface] = []
+    for target in sorted(targets, key=lambda one: (type_of(one) not in PORT_LISTS, not is_absent(one))):
+        found += _one_back(target, scene, claims, ledger)
+    order = [key_of(target) for target in targets]
+    ledger.put("interfaces", sorted(found, key=lambda one: order.index(key_of(one))))
+
+
+def _one_back(target: Interface, scene: Scene, claims: Claims, ledger: Ledger) -> Iterator[Interface]:
+    key, name = key_of(target), target["name"]
+    now = scene.now.get(key)
+    if is_absent(target):
+        yield from _removed(target, now, claims, ledger)
+    elif key not in scene.then:
+        yield from _made_again(target, now, claims, ledger)
+    elif now is None:
+        ledger.block(name, "", f"{name}: is gone")
+    elif (why := _held_as_port(scene, key, ledger)) is not None:
+        ledger.block(name, why, f"{name} stays a port of {now.get('controller')}")
+    else:
+        found = _keys_back(target, scene, claims, ledger)
+        if found:
+            yield {**name_and_type(now, state_of(now)), **found}
+
+
+def _removed(target: Interface, now: Interface | None, claims: Claims, ledger: Ledger) -> Iterator[Interface]:
+    name = target["name"]
+    if now is None:
+        return
+    if type_of(now) != type_of(target):
+        ledger.block(name, "", f"{name}: the policy made a {type_of(target)}, now it is a {type_of(now)}")
+    elif owner := claims.of_interface(name):
+        ledger.block(name, owner, name)
+    else:
+        ledger.revert(f"{name} removed")
+        yield target
+
+
+def _made_again(target: Interface, now: Interface | None, claims: Claims, ledger: Ledger) -> Iterator[Interface]:
+    name = target["name"]
+    if now is None:
+        below = next((other for other in names_used_by(target) if other in ledger.blocked), None)
+        if owner := claims.of_absence(key_of(target)):
+            ledger.block(name, owner, f"{name} absent")
+        elif below is not None:
+            ledger.block(name, ledger.blocked[below], f"{name}: {below} is not back")
+        else:
+            ledger.revert(f"{name} made again")
+            yield target
+    elif normal_interface(over(target, now)) != normal_interface(now):
+        ledger.block(name, "", f"{name}: the policy removed it, but somebody made it again")
+
+
+def _held_as_port(scene: Scene, key: Key, ledger: Ledger) -> str | None:
+    """The policy that keeps it in its controller, "" if somebody put it into another one; None if nobody does."""
+    before, then, now = scene.before.get(key, {}), scene.then[key], scene.now[key]
+    if not holds_no_address(then) or holds_no_address(before) or not now.get("controller"):
+        return None
+    if now["controller"] != then.get("controller"):
+        return ""
+    return ledger.blocked.get(now["controller"], ledger.blocked.get(f"{now['controller']}:{key[0]}"))
+
+
+def _keys_back(target: Interface, scene: Scene, claims: Claims, ledger: Ledger) -> Interface:
+    key, name = key_of(target), target["name"]
+    then, now = scene.then[key], scene.now[key]
+    found: Interface = {}
+    ports = PORT_LISTS.get(type_of(target))
+    for path, value in _leaves(target, skipping={"name", "type", *FAMILIES}):
+        if path != ports and _reverts(
+            name, path, value, value_at(then, path), value_at(now, path), claims, key, ledger
+        ):
+            _set(found, path, value)
+    for family in FAMILIES:
+        if family in target:
+            block = family_back(key, family, target[family], then.get(family), now.get(family), claims, ledger)
+            if block is not None:
+                found[family] = block
+    if ports and ports_of(target) is not None:
+        _ports_back(target, then, now, found, claims, ledger)
+    return found
+
+
+def _reverts(name: str, path: Path, target: Any, then: Any, now: Any, claims: Claims, key: Key, ledger: Ledger) -> bool:
+    target, then, now = (UNSAID.get(path) if value is None else value for value in (target, then, now))
+    if now == target or target == then:
+        return False
+    what = f"{name} {' '.join(path)}"
+    if path == ("controller",) and target in ledger.blocked:
+        ledger.block(name, ledger.blocked[target], f"{what} {target}: it is not back")
+        return False
+    shown = [words_for(masked(value, path[-1])) or "none" for value in (target, then, now)]
+    becomes_port = path == ("controller",) and target
+    owner = (claims.of_freedom(name) if becomes_port else "") or claims.of_value(key, path, now)
+    if owner:
+        ledger.keep(f"{what} {shown[2]}", owner)
+    elif now == then:
+        ledger.revert(f"{what} {shown[0]}")
+        return True
+    else:
+        ledger.drift(f"{what}: the policy set {shown[1]}, now {shown[2]}")
+    return False
+
+
+def _ports_back(
+    target: Interface, then: Interface, now: Interface, found: Interface, claims: Claims, ledger: Ledger
+) -> None:
+    name = target["name"]
+    before, left, here = port_blocks_of(target), port_blocks_of(then), port_blocks_of(now)
+    result = dict(here)
+    ours = [port for port in left if port not in before and port in here]
+    back = [port for port in before if port not in left and port not in here]
+    if (ours or back) and (owner := claims.of_ports(key_of(target), list(here))):
+        for port in [*ours, *back]:
+            ledger.block(f"{name}:{port}", owner, f"{name} ports {', '.join(here) or 'none'}")
+        return
+    for port in ours:
+        if owner := claims.of_port(key_of(target), port):
+            ledger.block(f"{name}:{port}", owner, f"{name} port {port}")
+        else:
+            ledger.revert(f"{name} without port {port}")
+            del result[port]
+    for port in back:
+        if owner := claims.of_freedom(port):
+            ledger.keep(f"{port} controller none", owner)
+        else:
+            ledger.revert(f"{name} with port {port}")
+            result[port] = before[port]
+    if list(result) != list(here):
+        found["type"] = type_of(target)
+        set_ports(found, list(result.values()))
+
+
+def _leaves(block: Mapping[str, Any], skipping: set[str], path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    for key, value in block.items():
+        if key in skipping:
+            continue
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, set(), (*path, key))
+        else:
+            yield (*path, key), value
+
+
+def _set(block: dict[str, Any], path: Path, value: Any) -> None:
+    for key in path[:-1]:
+        block = block.setdefault(key, {})
+    block[path[-1]] = value

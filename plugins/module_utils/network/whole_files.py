@@ -1,0 +1,75 @@
+"""Files that are whole or not there: written beside, forced to disk, then moved into place.
+
+Room: network. Private to the collection. Does the journal's reading and writing and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..problems import CannotLook, Refused
+
+PARTIAL = ".partial-"
+
+
+def private_directory(path: Path) -> None:
+    """Ours alone, 0700. Snapshots hold passwords, and whoever can write here decides what root applies."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        owner = "it is not a directory" if not stat.S_ISDIR(found.st_mode) else f"it belongs to user {found.st_uid}"
+        raise Refused("cannot keep a journal in", which=str(path), why=owner, next_step="choose another journal_dir")
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        path.chmod(0o700)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """After this the text survives a power cut, or the older one does."""
+    partial = path.with_name(f"{PARTIAL}{path.name}")
+    partial.unlink(missing_ok=True)
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    _sync_directory(path.parent)
+
+
+def remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    _sync_directory(path.parent)
+
+
+def _sync_directory(path: Path) -> None:
+    # The new name itself is on disk only after this.
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_text(path: Path) -> str:
+    """Never through a symbolic link. Raises `OSError` and `UnicodeDecodeError`."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    with os.fdopen(descriptor, encoding="utf-8") as file:
+        return file.read()
+
+
+def files_in(path: Path, suffix: str) -> Iterator[Path]:
+    """Everything but what was left half written. A directory that is not there is empty; one we may not read is not."""
+    try:
+        names = sorted(os.listdir(path))
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise CannotLook("cannot read the journal", which=str(path), why=str(problem)) from problem
+    yield from (path / name for name in names if name.endswith(suffix) and not name.startswith(PARTIAL))
