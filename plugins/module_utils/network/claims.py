@@ -96,6 +96,10 @@ class Claims:
         by_port = (policy for policy, found in self._blocks((port, False)) if found.get("controller") == key[0])
         return self._first(by_controller) or self._first(by_port)
 
+    def of_membership(self, controller: str, port: str) -> str:
+        """The same, where only the controller's name is known."""
+        return self.of_port((controller, False), port) or self.of_port((controller, True), port)
+
     def of_entry(self, block: str, entry: Mapping[str, Any], others: list[Any], same: Same) -> str:
         """Who wants this route or rule, and would not be content with one of the others."""
         return self._first(

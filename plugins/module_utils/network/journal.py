@@ -1,3 +1,7 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """The journal on a node: every policy's generations, one file an entry.
 
 Room: network. Private to the collection. Readers name a file they cannot read and never skip it in silence: what is

@@ -1,3 +1,7 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """One entry of the journal: what a policy found, what it did, and how to go back.
 
 Room: network (pure). Private to the collection. Written before the change, so that the way back is known to whoever

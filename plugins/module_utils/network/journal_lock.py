@@ -1,3 +1,7 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """One at a time on a node: a lock on a file, and who holds it written inside.
 
 Room: network. Private to the collection. The kernel drops the lock with the process, however it ends; what is written

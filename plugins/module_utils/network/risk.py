@@ -99,7 +99,8 @@ def carriers_of(now: Mapping[str, Any], lifelines: Lifelines) -> dict[str, str]:
     """What we know of each lifeline's interface: `{"SSH": "eth0", "the default route": "eth0"}`."""
     state = typed(now)
     found = {what: _holder(state, text) for what, text in _own_addresses(lifelines)}
-    found |= {what: way.get("next-hop-interface") for what, text in _targets(lifelines) if (way := _way(state, text))}
+    ways = ((what, _way(state, text)) for what, text in _targets(lifelines))
+    found |= {what: str(way.get("next-hop-interface") or "") for what, way in ways if way}
     found |= {f"the {family} default route": name for family, name in _default_interfaces(state)}
     return {what: name for what, name in found.items() if name}
 

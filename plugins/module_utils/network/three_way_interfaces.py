@@ -11,6 +11,7 @@ reverted. Anything else was changed since, and is not ours any more.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -105,18 +106,28 @@ def _made_again(target: Interface, now: Interface | None, claims: Claims, ledger
             ledger.block(name, ledger.blocked[below], f"{name}: {below} is not back")
         else:
             ledger.revert(f"{name} made again")
-            yield target
+            yield _without_claimed_ports(target, claims, ledger)
     elif normal_interface(over(target, now)) != normal_interface(now):
         ledger.block(name, "", f"{name}: the policy removed it, but somebody made it again")
 
 
+def _without_claimed_ports(target: Interface, claims: Claims, ledger: Ledger) -> Interface:
+    owners = {port: claims.of_freedom(port) for port in ports_of(target) or ()}
+    taken = {port: owner for port, owner in owners.items() if owner}
+    if not taken:
+        return target
+    for port, owner in taken.items():
+        ledger.keep(f"{port} controller none", owner)
+    found = copy.deepcopy(target)
+    set_ports(found, [block for port, block in port_blocks_of(target).items() if port not in taken])
+    return found
+
+
 def _held_as_port(scene: Scene, key: Key, ledger: Ledger) -> str | None:
-    """The policy that keeps it in its controller, "" if somebody put it into another one; None if nobody does."""
+    """The policy that keeps it in the controller it was put into, "" if that stays for another reason; else None."""
     before, then, now = scene.before.get(key, {}), scene.then[key], scene.now[key]
-    if not holds_no_address(then) or holds_no_address(before) or not now.get("controller"):
+    if not holds_no_address(then) or holds_no_address(before) or now.get("controller") != then.get("controller"):
         return None
-    if now["controller"] != then.get("controller"):
-        return ""
     return ledger.blocked.get(now["controller"], ledger.blocked.get(f"{now['controller']}:{key[0]}"))
 
 
@@ -131,13 +142,31 @@ def _keys_back(target: Interface, scene: Scene, claims: Claims, ledger: Ledger) 
         ):
             _set(found, path, value)
     for family in FAMILIES:
-        if family in target:
+        if _was_made_a_port_since(scene, key):
+            _off_for_its_controller(name, family, target, now, claims, ledger)
+        elif family in target:
             block = family_back(key, family, target[family], then.get(family), now.get(family), claims, ledger)
             if block is not None:
                 found[family] = block
     if ports and ports_of(target) is not None:
         _ports_back(target, then, now, found, claims, ledger)
     return found
+
+
+def _was_made_a_port_since(scene: Scene, key: Key) -> bool:
+    then, now = scene.then[key], scene.now[key]
+    if now.get("controller") == then.get("controller"):
+        return False
+    controller = next((one for (name, _user), one in scene.now.items() if name == now.get("controller")), {})
+    return holds_no_address(now, type_of(controller))
+
+
+def _off_for_its_controller(
+    name: str, family: str, target: Interface, now: Interface, claims: Claims, ledger: Ledger
+) -> None:
+    if (target.get(family) or {}).get("enabled"):
+        controller = now["controller"]
+        ledger.block(f"{name} {family}", claims.of_membership(controller, name), f"{name} is a port of {controller} now")
 
 
 def _reverts(name: str, path: Path, target: Any, then: Any, now: Any, claims: Claims, key: Key, ledger: Ledger) -> bool:

@@ -1,3 +1,7 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """Files that are whole or not there: written beside, forced to disk, then moved into place.
 
 Room: network. Private to the collection. Does the journal's reading and writing and nothing else.

@@ -21,6 +21,7 @@ GATEWAYS = {"ipv4": ("192.0.2.1", "192.0.2.2"), "ipv6": ("2001:db8:1::1", "2001:
 DESTINATIONS = {"ipv4": ("0.0.0.0/0", "203.0.113.0/24"), "ipv6": ("::/0", "2001:db8:e::/64")}
 MTUS = st.sampled_from([1400, 1500, 9000])
 METRICS = st.sampled_from([100, 200])
+NO_ADDRESSES: State = {"ipv4": {"enabled": False}, "ipv6": {"enabled": False}}
 
 
 def addresses(family: str) -> st.SearchStrategy[list[State]]:
@@ -61,7 +62,7 @@ def networks(draw: Draw) -> State:
         ports = draw(st.lists(st.sampled_from(NICS), unique=True, max_size=2))
         others["br0"] = _bridge(draw, "br0", ports)
         for port in ports:
-            nics[port].update({"controller": "br0", "ipv4": {"enabled": False}, "ipv6": {"enabled": False}})
+            nics[port].update({"state": "up", "controller": "br0", **NO_ADDRESSES})
     if draw(st.booleans()):
         others["vx1"] = {**_vxlan(draw, "vx1"), **_settings(draw)}
     interfaces = {**nics, **others}
@@ -103,7 +104,7 @@ def policies(draw: Draw) -> State:
 
 def _nic(draw: Draw, name: str) -> State:
     state = draw(st.sampled_from(["up", "up", "down"]))
-    off = {"ipv4": {"enabled": False}, "ipv6": {"enabled": False}} if state == "down" else {}
+    off = NO_ADDRESSES if state == "down" else {}
     return {"name": name, "type": "ethernet", "state": state, **_settings(draw), **off}
 
 
