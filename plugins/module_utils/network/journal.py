@@ -13,14 +13,15 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..problems import CannotLook, Refused
 from .hidden import placeholders_in
-from .journal_entries import Action, Entry, Holder, Stage, checked_name, entry_of
-from .journal_lock import Lock
+from .journal_entries import NEXT_STEPS, Action, Entry, Holder, Stage, checked_name, entry_of
+from .journal_lock import Lock, alone
 from .shapes import State
 from .whole_files import files_in, private_directory, read_text, remove, write_whole
 
@@ -55,6 +56,10 @@ class Contents:
             if entry.is_live:
                 found[entry.policy] = entry
         return found
+
+    def generations(self, policy: str) -> list[Entry]:
+        """Those of a policy that are in force, oldest first: a later one lies on top of the earlier ones."""
+        return [entry for entry in self.chain(policy) if entry.is_live]
 
     def claims(self, besides: str = "") -> dict[str, State]:
         """What each live policy wants."""
@@ -94,11 +99,15 @@ class Journal:
 
     def begin(self, entry: Entry, is_alive: Callable[[Holder], bool]) -> Entry:
         """Put down what will be done, before it is done. One transaction at a time on a node."""
+        with self._alone():
+            return self._begin(entry, is_alive)
+
+    def _begin(self, entry: Entry, is_alive: Callable[[Holder], bool]) -> Entry:
         checked_name(entry.id, "transaction id")
         checked_name(entry.policy, "policy name")
-        hidden = list(placeholders_in({"pre": entry.pre, "revert": entry.revert}))
+        hidden = list(placeholders_in({"pre": entry.pre, "desired": entry.desired, "revert": entry.revert}))
         if hidden:
-            why = f"the snapshot holds no password for {', '.join(hidden)}, and applying it would set a wrong one"
+            why = f"there is no password for {', '.join(hidden)}, and applying it would set a wrong one"
             raise Refused("cannot journal policy", which=entry.policy, why=why, next_step="read the state with secrets")
         contents = self.contents()
         self._refuse_unreadable(contents)
@@ -116,26 +125,42 @@ class Journal:
 
     def move(self, identifier: str, stage: Stage, at: str, **more: Any) -> Entry:
         """One stage on, as found on disk now: whoever came first has decided."""
+        with self._alone():
+            return self._move(identifier, stage, at, **more)
+
+    def note(self, identifier: str, **more: Any) -> Entry:
+        """More about a pending entry, such as the checkpoint's path once there is one."""
+        with self._alone():
+            entry = self.entry(identifier)
+            if not entry.is_pending:
+                why = f"it is {entry.stage.value} already"
+                raise Refused("cannot add to transaction", which=identifier, why=why, next_step=NEXT_STEPS[entry.stage])
+            return self._write(dataclasses.replace(entry, **more))
+
+    def record_reversal(self, identifier: str, at: str, kept: tuple[Mapping[str, str], ...] = ()) -> Entry:
+        """A policy of which something was left to others stays live, and can be taken back once they are gone."""
+        with self._alone():
+            entry = self.entry(identifier)
+            if entry.stage is Stage.REVERTED:
+                return entry
+            if kept and entry.is_live:
+                return self._write(dataclasses.replace(entry, kept=kept))
+            return self._move(identifier, Stage.REVERTED, at, kept=())
+
+    def forget(self, identifier: str) -> None:
+        """For entries of rehearsals and of transactions that never changed anything."""
+        with self._alone():
+            remove(self._path(identifier))
+
+    def _move(self, identifier: str, stage: Stage, at: str, **more: Any) -> Entry:
         entry = self.entry(identifier)
         moved = entry.moved_to(stage, at, **more)
         return entry if moved is entry else self._write(moved)
 
-    def note(self, identifier: str, **more: Any) -> Entry:
-        """More about a pending entry, such as the checkpoint's path once there is one."""
-        return self._write(dataclasses.replace(self.entry(identifier), **more))
-
-    def record_reversal(self, identifier: str, at: str, kept: tuple[Mapping[str, str], ...] = ()) -> Entry:
-        """A policy of which something was left to others stays live, and can be taken back once they are gone."""
-        entry = self.entry(identifier)
-        if entry.stage is Stage.REVERTED:
-            return entry
-        if kept:
-            return self._write(dataclasses.replace(entry, kept=kept))
-        return self.move(identifier, Stage.REVERTED, at, kept=())
-
-    def forget(self, identifier: str) -> None:
-        """For entries of rehearsals and of transactions that never changed anything."""
-        remove(self._path(identifier))
+    def _alone(self) -> AbstractContextManager[None]:
+        """For the moment between reading an entry and writing it: a guard and a confirmation may come together."""
+        private_directory(self.directory)
+        return alone(self.directory / "writing")
 
     def _refuse_unreadable(self, contents: Contents) -> None:
         if contents.unreadable:

@@ -123,6 +123,12 @@ def checked_name(name: str, what: str) -> str:
     return name
 
 
+NEEDED: dict[str, type] = {
+    "id": str, "policy": str, "generation": int, "stage": str, "action": str, "backend": str,
+    "pre": dict, "desired": dict, "revert": dict,
+}  # fmt: skip
+
+
 def entry_of(document: Any) -> Entry:
     """An entry as it was stored. Raises `ValueError` with the reason for anything else."""
     if not isinstance(document, Mapping):
@@ -130,9 +136,12 @@ def entry_of(document: Any) -> Entry:
     if document.get("schema") != SCHEMA:
         raise ValueError(f"its schema is {document.get('schema')!r}, this version reads {SCHEMA}")
     known = {one.name for one in dataclasses.fields(Entry)}
-    missing = {"id", "policy", "generation", "stage", "action", "backend", "pre", "desired", "revert"} - set(document)
+    missing = sorted(set(NEEDED) - set(document))
     if missing:
-        raise ValueError(f"it has no {', '.join(sorted(missing))}")
+        raise ValueError(f"it has no {', '.join(missing)}")
+    wrong = [name for name, kind in NEEDED.items() if not isinstance(document[name], kind)]
+    if wrong:
+        raise ValueError(f"wrong type of {', '.join(wrong)}")
     holder = document.get("holder")
     try:
         return Entry(

@@ -14,6 +14,8 @@ import dataclasses
 import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -61,3 +63,14 @@ def _words(said: str) -> str:
         return f"process {found['pid']} ({found['doing']})"
     except (ValueError, KeyError, TypeError):
         return "another process"
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """For moments only: waits for the others, who are as quick."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -173,6 +173,8 @@ def _lost_default_routes(before: State, after: State) -> Iterator[Risk]:
 def _shaken_ground(before: State, after: State, lifelines: Lifelines) -> Iterator[Risk]:
     """The carrier itself may stay while the bond or port below it is taken away."""
     for what, name in carriers_of(before, lifelines).items():
+        if _interface(after, name) is None:
+            continue
         for below in _below(before, name):
             left = _interface(after, below)
             if left is None:
@@ -216,14 +218,16 @@ def _holder(state: State, text: str) -> str:
 
 def _routes(state: State) -> Iterator[Entry]:
     """Connected networks first, then the main table: both as configured and as running, since a lease's count too."""
-    for interface in interfaces_of(state):
+    up = [interface for interface in interfaces_of(state) if state_of(interface) in ("up", "ignore")]
+    for interface in up:
         for family in FAMILIES:
             block = interface.get(family) or {}
-            for entry in block.get("address") or () if block.get("enabled") and state_of(interface) == "up" else ():
+            for entry in block.get("address") or () if block.get("enabled") else ():
                 yield clean({"destination": cidr(entry), "next-hop-interface": interface["name"]})
+    names = {interface["name"] for interface in up}
     for which in ("config", "running"):
         for route in entries_of(state, "routes", which):
-            if table_of(route) == MAIN_TABLE and route.get("destination") and route.get("next-hop-interface"):
+            if table_of(route) == MAIN_TABLE and route.get("destination") and route.get("next-hop-interface") in names:
                 yield clean(route)
 
 

@@ -22,12 +22,14 @@ from .shapes import (
     Interface,
     Key,
     State,
+    by_key,
     entries_of,
     interfaces_of,
     is_absent,
     is_virtual,
     key_of,
     ports_of,
+    state_of,
 )
 from .typed import typed
 
@@ -84,6 +86,9 @@ def _free(interface: Interface, named: Mapping[Key, Interface], freed: set[str])
 
 def physical_interfaces_of(desired: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Hardware that a deletion would set down: what carries management must not be among it."""
-    there = {key_of(interface): interface for interface in interfaces_of(typed(now))}
-    named = [key_of(interface) for interface in interfaces_of(typed(desired)) if not is_absent(interface)]
-    return [key[0] for key in named if key in there and not is_virtual(there[key])]
+    left = by_key(synthetic_pre_state(desired, now))
+    return [
+        interface["name"]
+        for interface in interfaces_of(typed(now))
+        if not is_virtual(interface) and state_of(interface) == "up" and state_of(left[key_of(interface)]) == "down"
+    ]

@@ -35,13 +35,14 @@ def family_back(
     """The block to apply; None if this family stays as it is."""
     target, then, now = (_configured(family, block or OFF) for block in (target, then, now))
     what = f"{key[0]} {family}"
-    changed = [one for one in ("enabled", *INHERITED[family]) if bool(target.get(one)) != bool(then.get(one))]
+    kind = ("enabled", *INHERITED[family])
+    changed = [one for one in kind if bool(target.get(one)) != bool(then.get(one))]
     if changed and not _agree(target, now, changed):
         owners = (claims.of_value(key, (family, one), now.get(one)) for one in changed)
         if owner := next(filter(None, owners), ""):
             ledger.block(what, owner, what)
             return None
-        if not _agree(then, now, changed):
+        if not _agree(then, now, kind):
             ledger.block(what, "", f"{what}: the policy set {_words(then)}, now {_words(now)}")
             return None
         found = dict(target)

@@ -166,7 +166,9 @@ def _off_for_its_controller(
 ) -> None:
     if (target.get(family) or {}).get("enabled"):
         controller = now["controller"]
-        ledger.block(f"{name} {family}", claims.of_membership(controller, name), f"{name} is a port of {controller} now")
+        ledger.block(
+            f"{name} {family}", claims.of_membership(controller, name), f"{name} is a port of {controller} now"
+        )
 
 
 def _reverts(name: str, path: Path, target: Any, then: Any, now: Any, claims: Claims, key: Key, ledger: Ledger) -> bool:
