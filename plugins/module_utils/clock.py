@@ -36,6 +36,10 @@ class RealClock:
     def now(self) -> float:
         return time.monotonic()
 
+    def date(self) -> str:
+        """For records people read: RFC 3339, UTC."""
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
     def sleep(self, seconds: float) -> None:
         self._stop.wait(seconds)
 

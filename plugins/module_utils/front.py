@@ -89,7 +89,7 @@ class Report:
     result: dict[str, Any]
     failure: Problem | None = None
     warnings: list[str] = field(default_factory=list)
-    diff: dict[str, str] | None = None
+    diff: dict[str, Any] | None = None
     plan: dict[str, Any] | None = None
     undo: dict[str, Any] | None = None
 
@@ -178,16 +178,22 @@ def perform(
 
 
 def _result(report: Report, params: dict[str, Any], rows: list[dict[str, Any]], cluster: str) -> dict[str, Any]:
-    result = dict(report.result)
-    if report.warnings:
-        result["_warnings"] = [_clean(text, params) for text in report.warnings]
-    if report.diff is not None:
-        result["diff"] = report.diff
+    result = shown(report, lambda text: _clean(text, params))
     if params.get("evidence_dir"):
         result["_evidence"] = {"plan": report.plan or {}, "timeline": rows, "undo": report.undo, "cluster": cluster}
+    return result
+
+
+def shown(report: Report, clean: Callable[[str], str]) -> dict[str, Any]:
+    """The result's keys; those with an underscore are for the front, which shows them in its own way."""
+    result = dict(report.result)
+    if report.warnings:
+        result["_warnings"] = [clean(text) for text in report.warnings]
+    if report.diff is not None:
+        result["diff"] = report.diff
     if report.failure:
         result["failed"] = True
-        result["msg"] = _clean(str(report.failure), params)
+        result["msg"] = clean(str(report.failure))
     return result
 
 
@@ -198,6 +204,10 @@ def run_module(job: Job) -> None:
     stop = StopSign()
     with stop_on_signals(stop):
         result = perform(job, module.params, check_mode=module.check_mode, stop=stop, show=_nobody)
+    hand_back(module, result)
+
+
+def hand_back(module: AnsibleModule, result: dict[str, Any]) -> None:
     for text in result.pop("_warnings", ()):
         module.warn(text)
     if not module._diff:

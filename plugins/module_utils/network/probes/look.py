@@ -90,8 +90,13 @@ def way_to(there: Place, timeout: float = 10.0) -> Way | None:
 
 
 def ssh_client(environ: Mapping[str, str]) -> str:
-    """The address SSH came from. sudo drops the variable, so the processes above us are asked too."""
-    return read_ssh_client(environ) or next(filter(None, map(read_ssh_client, _environments_above())), "")
+    """The address SSH came from."""
+    return read_ssh_client(ssh_environment(environ))
+
+
+def ssh_environment(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """sudo drops the variables of SSH, so the processes above us are asked too."""
+    return next(filter(read_ssh_client, (environ, *_environments_above())), environ)
 
 
 def kubelet_flags() -> dict[str, str]:

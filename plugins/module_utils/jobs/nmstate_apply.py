@@ -1,0 +1,40 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The job behind `sunset.kube.nmstate_apply`: its options, and the way from them to a result.
+
+Room: jobs, one file a module; wires, decides nothing. Private to the collection.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from ..front import Report
+from ..network.intents import intent_to_apply
+from ..network.node_options import COMMON, parse_wishes
+from ..network.node_run import NodeRun
+from ..network.states import read_state
+from ..node_front import NodeContext, NodeJob
+from .begun_reports import report_of
+
+ARGUMENTS = {**COMMON, "desired_state": {"type": "raw", "required": True}}
+
+
+def check(params: dict[str, Any]) -> None:
+    """Complain about bad options before anything is looked at."""
+    parse_wishes(params, secrets.token_hex(8))
+    read_state(params["desired_state"])
+
+
+def work(context: NodeContext) -> Report:
+    wishes = parse_wishes(context.params, secrets.token_hex(8))
+    run = NodeRun(wishes, context.environ, context.clock, context.check_mode)
+    now, contents = run.look()
+    intent = intent_to_apply(context.params["policy"], read_state(context.params["desired_state"]), now, contents)
+    return report_of(run.carry_out(intent))
+
+
+JOB = NodeJob(name="nmstate_apply", arguments=ARGUMENTS, check=check, work=work)
