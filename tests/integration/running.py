@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import RealClock
 from ansible_collections.sunset.kube.plugins.module_utils.front import Job, connection_options, perform
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
 from ansible_collections.sunset.kube.plugins.module_utils.kube.configuration import load_endpoint
+from lab.waiting import until
 
 Result = dict[str, Any]
 # Long enough for a busy machine, short enough that a hanging test says so.
@@ -92,19 +94,83 @@ class PlayRun:
 class Play:
     """An ansible-playbook under way, with everything it writes in one directory."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
     directory: Path
 
+    @property
+    def output(self) -> str:
+        """What it has printed so far."""
+        return (self.directory / "output").read_text()
+
+    @property
+    def results(self) -> list[Result]:
+        """The results of the tasks that have ended so far."""
+        recorded = self.directory / "results.jsonl"
+        lines = recorded.read_text().splitlines(keepends=True) if recorded.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]  # the last one may be half written
+
+    def until(self, look: Callable[[], Any], what: str, timeout: float = PATIENCE) -> None:
+        """Wait while it runs; one that ends before its time says why."""
+
+        def seen_or_ended() -> bool:
+            return bool(look()) or self.process.poll() is not None
+
+        until(seen_or_ended, what, timeout=timeout, every=0.05)
+        assert look(), f"it ended before {what}:\n{self.output}"
+
     def processes(self) -> list[int]:
-        """Its processes that still run, orphans too: all of them have our directory in their environment."""
-        mark = f"ANSIBLE_HOME={self.directory}/".encode()
-        return [int(place.name) for place in Path("/proc").glob("[0-9]*") if mark in _environment(place)]
+        """Its processes that still run, orphans too: all of them have our directory in their environment.
+
+        But for SSH connections kept for later, which write over it the name of a socket: that has our name in it.
+        """
+        marks = f"ANSIBLE_HOME={self.directory}/".encode(), f"/{self.directory.name}/".encode()
+        told = {place: (_told(place / "environ"), _told(place / "cmdline")) for place in Path("/proc").glob("[0-9]*")}
+        return [int(place.name) for place, texts in told.items() if any(map(bytes.__contains__, texts, marks))]
+
+    def kill(self) -> None:
+        """End it and everything it started on this machine at once, as a crash would. Killing it twice is fine."""
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait(PATIENCE)
 
     def finish(self, timeout: float = PATIENCE) -> PlayRun:
-        stdout, _ = self.process.communicate(timeout=timeout)
-        recorded = self.directory / "results.jsonl"
-        lines = recorded.read_text().splitlines() if recorded.exists() else []
-        return PlayRun(self.process.returncode, stdout, [json.loads(line) for line in lines])
+        self.process.wait(timeout)
+        return PlayRun(self.process.returncode, self.output, self.results)
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str], directory: Path, environment: Mapping[str, str]) -> Iterator[Play]:
+    """An ansible-playbook by this command, running. It is ended, if need be, when the block is left."""
+    with (directory / "output").open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=dict(environment),
+            cwd=directory,
+        )
+    play = Play(process, directory)
+    try:
+        yield play
+    finally:
+        play.kill()
+
+
+def playbook_command(
+    directory: Path,
+    hosts: str,
+    tasks: Sequence[Mapping[str, Any]],
+    *arguments: str,
+    check: bool = False,
+    diff: bool = False,
+) -> list[str]:
+    """Writes the tasks as a playbook and returns what runs it."""
+    play = [{"hosts": hosts, "gather_facts": False, "tasks": list(tasks)}]
+    (directory / "play.yml").write_text(json.dumps(play))
+    switches = ["--check"] * check + ["--diff"] * diff
+    return [_program("ansible-playbook"), *switches, *arguments, str(directory / "play.yml")]
 
 
 @contextlib.contextmanager
@@ -119,25 +185,10 @@ def playing(
     """A real ansible-playbook on localhost, running. It is ended, if need be, when the block is left."""
     with tempfile.TemporaryDirectory(prefix="play-") as place:
         directory = Path(place)
-        play = [{"hosts": "localhost", "gather_facts": False, "tasks": list(tasks)}]
-        (directory / "play.yml").write_text(json.dumps(play))
-        command = [_program("ansible-playbook"), "--inventory", "localhost,", "--connection", "local"]
-        command += ["--check"] * check + ["--diff"] * diff + [*extra_args, str(directory / "play.yml")]
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=_surroundings(directory, kubeconfig),
-            cwd=directory,
-        )
-        try:
-            yield Play(process, directory)
-        finally:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
+        here = ("--inventory", "localhost,", "--connection", "local")
+        command = playbook_command(directory, "localhost", tasks, *here, *extra_args, check=check, diff=diff)
+        with started(command, directory, _surroundings(directory, kubeconfig)) as play:
+            yield play
 
 
 def run_playbook(
@@ -191,9 +242,9 @@ def module_process(name: str, params: Mapping[str, Any], kubeconfig: Path) -> It
             process.communicate()
 
 
-def _environment(process: Path) -> bytes:
+def _told(of_a_process: Path) -> bytes:
     with contextlib.suppress(OSError):  # it ended meanwhile, or belongs to somebody else
-        return (process / "environ").read_bytes()
+        return of_a_process.read_bytes()
     return b""
 
 
@@ -202,7 +253,17 @@ def _program(name: str) -> str:
 
 
 def _surroundings(directory: Path, kubeconfig: Path) -> dict[str, str]:
-    """The tester's own settings stay out, and nothing is written outside of the directory."""
+    """For a playbook on this host and on the cluster of the kubeconfig."""
+    return {
+        **settings(directory),
+        "ANSIBLE_REMOTE_TEMP": str(directory / "remote"),
+        "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
+        "K8S_AUTH_KUBECONFIG": str(kubeconfig),
+    }
+
+
+def settings(directory: Path) -> dict[str, str]:
+    """The tester's own settings stay out, and nothing is written outside of the directory on this machine."""
     own = ("ANSIBLE_", "K8S_AUTH_", "KUBE")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(own)}
     (directory / "ansible.cfg").touch()
@@ -211,12 +272,9 @@ def _surroundings(directory: Path, kubeconfig: Path) -> dict[str, str]:
         "ANSIBLE_COLLECTIONS_PATH": os.environ.get("ANSIBLE_COLLECTIONS_PATH", ""),
         "ANSIBLE_CONFIG": str(directory / "ansible.cfg"),
         "ANSIBLE_HOME": str(directory / "ansible"),
-        "ANSIBLE_REMOTE_TEMP": str(directory / "remote"),
         "ANSIBLE_CALLBACK_PLUGINS": str(Path(__file__).with_name("callbacks")),
         "ANSIBLE_CALLBACKS_ENABLED": "record_results",
         "ANSIBLE_CONNECTION_PLUGINS": str(Path(__file__).with_name("connections")),
         "ANSIBLE_NOCOLOR": "1",
-        "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
         "RECORD_RESULTS": str(directory / "results.jsonl"),
-        "K8S_AUTH_KUBECONFIG": str(kubeconfig),
     }
