@@ -100,6 +100,12 @@ options:
     description:
       - An id for this change, 8 to 32 of the characters 0-9 and a-f. By default one is made up.
     type: str
+  desired_secrets:
+    description:
+      - Passwords of O(desired_state), which are taken out of it for the way to the node, so that no log shows them.
+        The task does this by itself.
+    type: list
+    elements: str
 attributes:
   check_mode:
     description: Can run without changing anything and says what it would do.

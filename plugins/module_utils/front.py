@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import signal
 import threading
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +27,8 @@ from .kube.cluster import Cluster
 from .kube.configuration import ConnectionOptions, load_endpoint
 from .kube.web import WebAnswer, ask_web
 from .problems import Problem
+from .reporting import Report as Report
+from .reporting import hand_back, shown, stop_on_signals
 
 
 def _env(name: str) -> tuple[Any, list[str]]:
@@ -80,18 +81,6 @@ _SECRET_KEYS = frozenset(
         "token",
     }
 )
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a job hands back: the result's keys, and what fronts show in their own way."""
-
-    result: dict[str, Any]
-    failure: Problem | None = None
-    warnings: list[str] = field(default_factory=list)
-    diff: dict[str, Any] | None = None
-    plan: dict[str, Any] | None = None
-    undo: dict[str, Any] | None = None
 
 
 @dataclass
@@ -184,19 +173,6 @@ def _result(report: Report, params: dict[str, Any], rows: list[dict[str, Any]], 
     return result
 
 
-def shown(report: Report, clean: Callable[[str], str]) -> dict[str, Any]:
-    """The result's keys; those with an underscore are for the front, which shows them in its own way."""
-    result = dict(report.result)
-    if report.warnings:
-        result["_warnings"] = [clean(text) for text in report.warnings]
-    if report.diff is not None:
-        result["diff"] = report.diff
-    if report.failure:
-        result["failed"] = True
-        result["msg"] = clean(str(report.failure))
-    return result
-
-
 def run_module(job: Job) -> None:
     """The module front: everything at once, at the end. SIGTERM stops the writes and still reports."""
     module = AnsibleModule(argument_spec=job.arguments, supports_check_mode=True, **job.rules)
@@ -207,33 +183,8 @@ def run_module(job: Job) -> None:
     hand_back(module, result)
 
 
-def hand_back(module: AnsibleModule, result: dict[str, Any]) -> None:
-    for text in result.pop("_warnings", ()):
-        module.warn(text)
-    if not module._diff:
-        result.pop("diff", None)
-    if result.get("failed"):
-        module.fail_json(**result)
-    module.exit_json(**result)
-
-
 def _nobody(event: Event) -> None:
     """Nobody watches a module while it runs."""
-
-
-@contextlib.contextmanager
-def stop_on_signals(stop: StopSign) -> Iterator[None]:
-    """SIGTERM and SIGINT become the wish to stop, as long as the block runs."""
-
-    def on_signal(number: int, frame: Any) -> None:
-        stop.set(f"received {signal.Signals(number).name}")
-
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def connection_options(params: dict[str, Any]) -> ConnectionOptions:

@@ -4,7 +4,7 @@
 
 """The front of modules that work on the host they run on, and know no cluster.
 
-Room: the front itself; private to the collection.
+Room: the front itself; private to the collection. All it imports runs on Python 3.9, too: that is what many nodes have.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from .clock import RealClock, StopSign
-from .front import Report, hand_back, shown, stop_on_signals
 from .problems import Problem
+from .reporting import Report, hand_back, shown, stop_on_signals
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,17 @@ EXAMPLES = r"""
   become: true
   sunset.kube.nmstate_apply:
     policy: bridge
-    desired_state: "{{ lookup('ansible.builtin.file', 'bridge.yml') }}"
+    desired_state:
+      interfaces:
+        - name: br0
+          type: linux-bridge
+          state: up
+          ipv4:
+            enabled: true
+            dhcp: true
+          bridge:
+            port:
+              - name: eth1
     rehearse: true
     force: true
 """

@@ -34,7 +34,7 @@ options:
 seealso:
   - module: sunset.kube.nmstate_apply
   - module: sunset.kube.nmstate_info
-  - module: sunset.kube.nncp_revert
+  - module: sunset.kube.nmstate_confirm
 """
 
 EXAMPLES = r"""
@@ -65,7 +65,11 @@ EXAMPLES = r"""
   sunset.kube.nmstate_revert:
     policy: old-bridge
     mode: delete
-    desired_state: "{{ lookup('ansible.builtin.file', 'old-bridge.yml') }}"
+    desired_state:
+      interfaces:
+        - name: br0
+          type: linux-bridge
+          state: up
 """
 
 RETURN = r"""

@@ -23,7 +23,8 @@ from ..module_utils.clock import RealClock, StopSign
 from ..module_utils.evidence.files import EvidenceFolder
 from ..module_utils.evidence.lines import LiveLines
 from ..module_utils.evidence.report_markdown import report
-from ..module_utils.front import Job, perform, stop_on_signals
+from ..module_utils.front import Job, perform
+from ..module_utils.reporting import stop_on_signals
 
 
 class EngineAction(ActionBase):

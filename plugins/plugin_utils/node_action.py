@@ -19,11 +19,12 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ..module_utils.clock import Deadline, RealClock, StopSign
-from ..module_utils.front import stop_on_signals
+from ..module_utils.network.hidden import without_secrets
 from ..module_utils.network.node_follow import OVER, UNKNOWN, failure_of
-from ..module_utils.network.states import read_state
+from ..module_utils.network.node_options import state_given
 from ..module_utils.node_front import NodeJob
 from ..module_utils.problems import Problem
+from ..module_utils.reporting import stop_on_signals
 
 # Seconds a change and a way back may take, beyond the task's own time-out.
 _CHANGE, _WAY_BACK = 180.0, 120.0
@@ -66,14 +67,18 @@ class NodeAction(ActionBase):
         return {**base, **result}
 
     def _arguments(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """As given, with an id of ours, and without YAML: a node may not be able to read it."""
+        """As given, with an id of ours, passwords apart, and no YAML: a node may not be able to read it."""
         try:
             self.JOB.check(dict(params))
-            given = params.get("desired_state")
-            state = {} if given is None else {"desired_state": read_state(given)}
+            state = state_given(dict(params))
         except Problem as problem:
             raise AnsibleActionFail(str(problem)) from problem
-        return {**self._task.args, **state, "transaction": params["transaction"] or secrets.token_hex(8)}
+        arguments = {**self._task.args, "transaction": params["transaction"] or secrets.token_hex(8)}
+        if state is not None:
+            passwords: list[str] = []
+            arguments["desired_state"] = without_secrets(state, passwords)
+            arguments["desired_secrets"] = passwords
+        return arguments
 
     def _begin_and_follow(self, arguments: dict[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
         self._watch_the_line()

@@ -9,8 +9,8 @@ Room: jobs; wires, decides nothing. Private to the collection.
 
 from __future__ import annotations
 
-from ..front import Report
 from ..network.node_run import Begun
+from ..reporting import Report
 
 
 def report_of(begun: Begun) -> Report:

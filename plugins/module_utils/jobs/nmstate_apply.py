@@ -12,12 +12,11 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from ..front import Report
 from ..network.intents import intent_to_apply
-from ..network.node_options import COMMON, parse_wishes
+from ..network.node_options import COMMON, parse_wishes, state_given
 from ..network.node_run import NodeRun
-from ..network.states import read_state
 from ..node_front import NodeContext, NodeJob
+from ..reporting import Report
 from .begun_reports import report_of
 
 ARGUMENTS = {**COMMON, "desired_state": {"type": "raw", "required": True}}
@@ -26,14 +25,14 @@ ARGUMENTS = {**COMMON, "desired_state": {"type": "raw", "required": True}}
 def check(params: dict[str, Any]) -> None:
     """Complain about bad options before anything is looked at."""
     parse_wishes(params, secrets.token_hex(8))
-    read_state(params["desired_state"])
+    state_given(params)
 
 
 def work(context: NodeContext) -> Report:
     wishes = parse_wishes(context.params, secrets.token_hex(8))
     run = NodeRun(wishes, context.environ, context.clock, context.check_mode)
     now, contents = run.look()
-    intent = intent_to_apply(context.params["policy"], read_state(context.params["desired_state"]), now, contents)
+    intent = intent_to_apply(context.params["policy"], state_given(context.params) or {}, now, contents)
     return report_of(run.carry_out(intent))
 
 

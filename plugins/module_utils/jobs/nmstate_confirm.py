@@ -12,11 +12,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..front import Report
 from ..network.node_follow import accept, failure_of, refuse, watch
 from ..network.node_options import COMMON, check_directory
 from ..node_front import NodeContext, NodeJob
 from ..problems import BadFields
+from ..reporting import Report
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "transaction": {"type": "str", "required": True},

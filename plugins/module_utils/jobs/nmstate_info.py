@@ -12,12 +12,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..front import Report
 from ..network.journal import Journal
 from ..network.node_info import tell_policies
 from ..network.node_options import COMMON, check_directory
 from ..node_front import NodeContext, NodeJob
 from ..problems import BadFields
+from ..reporting import Report
 
 ARGUMENTS = {"policy": {"type": "str"}, "journal_dir": COMMON["journal_dir"]}
 

@@ -12,12 +12,11 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from ..front import Report
 from ..network.intents import intent_to_revert
-from ..network.node_options import COMMON, parse_wishes
+from ..network.node_options import COMMON, parse_wishes, state_given
 from ..network.node_run import NodeRun
-from ..network.states import read_state
 from ..node_front import NodeContext, NodeJob
+from ..reporting import Report
 from .begun_reports import report_of
 
 ARGUMENTS = {
@@ -30,8 +29,7 @@ ARGUMENTS = {
 def check(params: dict[str, Any]) -> None:
     """Complain about bad options before anything is looked at."""
     parse_wishes(params, secrets.token_hex(8))
-    if params["desired_state"] is not None:
-        read_state(params["desired_state"])
+    state_given(params)
 
 
 def work(context: NodeContext) -> Report:
@@ -39,8 +37,7 @@ def work(context: NodeContext) -> Report:
     wishes = parse_wishes(params, secrets.token_hex(8))
     run = NodeRun(wishes, context.environ, context.clock, context.check_mode)
     now, contents = run.look()
-    given = read_state(params["desired_state"]) if params["desired_state"] is not None else None
-    intent = intent_to_revert(params["policy"], params["mode"], given, params["force"], now, contents)
+    intent = intent_to_revert(params["policy"], params["mode"], state_given(params), params["force"], now, contents)
     if intent is None:
         return Report({"changed": False, "outcome": "unchanged", "policy": params["policy"], **NOTHING})
     return report_of(run.carry_out(intent))

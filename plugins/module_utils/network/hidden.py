@@ -9,12 +9,13 @@ Room: network (pure). Private to the collection.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 HIDDEN = "<hidden>"
 # What nmstate shows instead of a password unless asked for secrets. Applied, it would become the password.
 PLACEHOLDER = "<_password_hid_by_nmstate>"
+_NUMBERED = "<secret "
 # Keys whose values are secret: 802.1X, MACsec and IPsec.
 SECRET_KEYS = frozenset({"password", "private-key-password", "mka-cak", "psk"})
 
@@ -26,6 +27,29 @@ def masked(value: Any, key: str = "") -> Any:
     if isinstance(value, list):
         return [masked(one, key) for one in value]
     return HIDDEN if key in SECRET_KEYS and value is not None else value
+
+
+def without_secrets(value: Any, taken: list[str], key: str = "") -> Any:
+    """The same with numbers in place of secrets, which are put into `taken`: for travelling apart from them."""
+    if isinstance(value, Mapping):
+        return {inner: without_secrets(one, taken, str(inner)) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [without_secrets(one, taken, key) for one in value]
+    if key in SECRET_KEYS and isinstance(value, str) and value != PLACEHOLDER:
+        taken.append(value)
+        return f"{_NUMBERED}{len(taken) - 1}>"
+    return value
+
+
+def with_secrets(value: Any, secrets: Sequence[str], key: str = "") -> Any:
+    """Whole again."""
+    if isinstance(value, Mapping):
+        return {inner: with_secrets(one, secrets, str(inner)) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [with_secrets(one, secrets, key) for one in value]
+    if secrets and key in SECRET_KEYS and isinstance(value, str) and value.startswith(_NUMBERED):
+        return secrets[int(value.removeprefix(_NUMBERED).rstrip(">"))]
+    return value
 
 
 def placeholders_in(value: Any, path: str = "") -> Iterator[str]:

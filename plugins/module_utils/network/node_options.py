@@ -14,9 +14,12 @@ from typing import Any
 
 from ..problems import BadFields
 from .guard.deal import is_id
+from .hidden import with_secrets
 from .journal_entries import NAME
 from .node_run import Wishes
 from .probes.probe import TIMEOUTS, parse_probes
+from .shapes import State
+from .states import read_state
 
 JOURNAL = "/var/lib/sunset-kube/network"
 
@@ -41,6 +44,7 @@ COMMON: dict[str, dict[str, Any]] = {
     "force": {"type": "bool", "default": False},
     "rehearse": {"type": "bool", "default": False},
     "transaction": {"type": "str"},
+    "desired_secrets": {"type": "list", "elements": "str", "no_log": True},
 }
 # name → smallest and largest
 _NUMBERS = {"timeout": (5, 3600), "settle": (0, 3600), "lease": (5, 3600)}
@@ -72,6 +76,13 @@ def parse_wishes(params: dict[str, Any], new_id: str) -> Wishes:
         force=params["force"],
         rehearse=params["rehearse"],
     )
+
+
+def state_given(params: dict[str, Any]) -> State | None:
+    """The option desired_state; its passwords may have come in an option of their own."""
+    if params["desired_state"] is None:
+        return None
+    return read_state(with_secrets(params["desired_state"], params["desired_secrets"] or ()))
 
 
 def check_directory(given: str, bad: BadFields) -> None:

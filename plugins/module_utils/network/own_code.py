@@ -19,7 +19,7 @@ from .guard import watching
 _HERE = __name__.rpartition(".")[0]  # …module_utils.network
 _UTILS = _HERE.rpartition(".")[0]
 _ROOMS = ("network", "kube")
-_NEEDS_ANSIBLE = frozenset({"front", "node_front"})
+_NEEDS_ANSIBLE = frozenset({"front", "node_front", "reporting"})
 
 
 def copy_guard(target: Path) -> None:

@@ -15,8 +15,9 @@ import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.sunset.kube.plugins.doc_fragments import connection, members, routes, run
+from ansible_collections.sunset.kube.plugins.doc_fragments import connection, members, node, routes, run
 from ansible_collections.sunset.kube.plugins.module_utils.front import Job
+from ansible_collections.sunset.kube.plugins.module_utils.node_front import NodeJob
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 PLUGINS = "ansible_collections.sunset.kube.plugins"
@@ -29,11 +30,16 @@ NAMES = (
     "maintenance_info",
     "managed_cluster",
     "members_info",
+    "nmstate_apply",
+    "nmstate_confirm",
+    "nmstate_info",
+    "nmstate_revert",
     "ranked_delete",
 )
 FRAGMENTS = {
     "sunset.kube.connection": connection,
     "sunset.kube.members": members,
+    "sunset.kube.node": node,
     "sunset.kube.routes": routes,
     "sunset.kube.run": run,
 }
@@ -41,12 +47,12 @@ FRAGMENTS = {
 SPEAKS_OF = {"members_info": "ranked_delete"}
 
 
-def job_of(name: str) -> Job:
-    found: Job = importlib.import_module(f"{PLUGINS}.module_utils.jobs.{name}").JOB
+def job_of(name: str) -> Job | NodeJob:
+    found: Job | NodeJob = importlib.import_module(f"{PLUGINS}.module_utils.jobs.{name}").JOB
     return found
 
 
-MODULES: dict[str, tuple[Job, ModuleType]] = {
+MODULES: dict[str, tuple[Job | NodeJob, ModuleType]] = {
     name: (job_of(name), importlib.import_module(f"{PLUGINS}.modules.{name}")) for name in NAMES
 }
 
@@ -55,7 +61,7 @@ def documented(module: ModuleType) -> dict[str, Any]:
     """Every option of the documentation, those of its fragments included."""
     text = yaml.safe_load(module.DOCUMENTATION)
     options: dict[str, Any] = dict(text["options"])
-    for name in text["extends_documentation_fragment"]:
+    for name in text.get("extends_documentation_fragment") or ():
         fragment = FRAGMENTS.get(name)
         if fragment is not None:
             options.update(yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"])
@@ -77,23 +83,24 @@ def agreed(options: dict[str, Any], children: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("job", "module"), named(MODULES))
-def test_every_option_is_documented_as_it_is_and_no_other(job: Job, module: ModuleType) -> None:
+def test_every_option_is_documented_as_it_is_and_no_other(job: Job | NodeJob, module: ModuleType) -> None:
     assert agreed(documented(module), "suboptions") == agreed(job.arguments, "options")
 
 
 @pytest.mark.parametrize(("job", "module"), named(MODULES))
-def test_every_example_is_accepted(job: Job, module: ModuleType) -> None:
+def test_every_example_is_accepted(job: Job | NodeJob, module: ModuleType) -> None:
     validator = ArgumentSpecValidator(job.arguments)
     for task in yaml.safe_load(module.EXAMPLES):
         given = task[f"sunset.kube.{job.name}"] or {}
-        checked = validator.validate({**given, "host": "http://api.example.com"})
+        where = {"host": "http://api.example.com"} if isinstance(job, Job) else {}
+        checked = validator.validate({**given, **where})
         assert checked.error_messages == []
         job.check(checked.validated_parameters)
 
 
 @pytest.mark.parametrize(("job", "module"), named(MODULES))
-def test_every_option_that_is_named_in_the_documentation_exists(job: Job, module: ModuleType) -> None:
-    used = yaml.safe_load(module.DOCUMENTATION)["extends_documentation_fragment"]
+def test_every_option_that_is_named_in_the_documentation_exists(job: Job | NodeJob, module: ModuleType) -> None:
+    used = yaml.safe_load(module.DOCUMENTATION).get("extends_documentation_fragment") or ()
     fragments = [FRAGMENTS[name].ModuleDocFragment.DOCUMENTATION for name in used if name in FRAGMENTS]
     words = {part.partition(")")[0] for text in (module.DOCUMENTATION, *fragments) for part in text.split("O(")[1:]}
     tops = {word.partition("=")[0].partition(".")[0].partition("[")[0] for word in words}

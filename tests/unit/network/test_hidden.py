@@ -7,7 +7,12 @@
 from __future__ import annotations
 
 from ansible_collections.sunset.kube.plugins.module_utils.network.differences import differences
-from ansible_collections.sunset.kube.plugins.module_utils.network.hidden import masked, placeholders_in
+from ansible_collections.sunset.kube.plugins.module_utils.network.hidden import (
+    masked,
+    placeholders_in,
+    with_secrets,
+    without_secrets,
+)
 from ansible_collections.sunset.kube.plugins.module_utils.network.three_way import plan_reversal
 
 HID_BY_NMSTATE = "<_password_hid_by_nmstate>"
@@ -52,3 +57,18 @@ def test_a_reversal_of_a_password_shows_neither() -> None:
     drifted = plan_reversal(_eth1("old-one"), _eth1("new-one"), _eth1("by-hand"), {})
     assert drifted.state == {}
     assert drifted.drifted == ("eth1 802.1x password: the policy set <hidden>, now <hidden>",)
+
+
+def test_secrets_travel_apart_and_come_together_again() -> None:
+    state = {"interfaces": [{"name": "eth1", "802.1x": {"password": "s3cret", "identity": "me"}}], "n": [1, None]}
+    taken: list[str] = []
+    without = without_secrets(state, taken)
+    assert taken == ["s3cret"]
+    assert "s3cret" not in str(without)
+    assert with_secrets(without, taken) == state
+
+
+def test_a_text_that_looks_like_the_number_of_a_secret_stays() -> None:
+    state = {"description": "<secret 0>", "password": "s3cret"}
+    taken: list[str] = []
+    assert with_secrets(without_secrets(state, taken), taken) == state

@@ -22,7 +22,9 @@ from . import checkpoints, kernel, profiles
 from .deal import COMMITTED, ROLLED_BACK, Deal, Folder
 
 _LOOK_AGAIN = 0.5
-_PATIENCE = {"checkpoint": 15.0, "files": 20.0, "kernel": 5.0}
+_MOMENT = 1.0
+# NetworkManager says yes before addresses are back: seconds it is given.
+_AFTER_CHECKPOINT, _AFTER_ACTIVATION = 15.0, 20.0
 
 
 def roll_back(folder: Folder, by: str) -> bool:
@@ -54,7 +56,7 @@ def bring_back(folder: Folder, by: str) -> None:
         # A checkpoint is always rolled back: dropping it would keep what NetworkManager thinks of the new state.
         if left or name == "checkpoint":
             tried += [name, *way()]
-            left = _wait_until(lambda: what_differs(deal, folder), 1.0 if name == "checkpoint" else _PATIENCE[name])
+            left = _wait_until(lambda: what_differs(deal, folder), _MOMENT)
             tried += [f"after that {one}" for one in left]
     folder.conclude(how=ROLLED_BACK, by=by, tried=tried, differences=left)
 
@@ -71,7 +73,7 @@ def _by_checkpoint(deal: Deal, folder: Folder) -> list[str]:
         checkpoints.roll_back(deal.checkpoint)
     except checkpoints.NoCheckpoint as problem:
         return [f"no checkpoint: {problem}"]  # it has fired by itself, or NetworkManager has died with it
-    if not _wait_until(lambda: _kernel_differs(deal), _PATIENCE["checkpoint"]):
+    if not _wait_until(lambda: _kernel_differs(deal), _AFTER_CHECKPOINT):
         # NetworkManager has written profiles in its own words: the same, but not the files that were there.
         profiles.put_back(folder.profiles)
         profiles.reload()
@@ -85,7 +87,9 @@ def _by_files(deal: Deal, folder: Folder) -> list[str]:
     if not profiles.is_running():
         return ["NetworkManager does not run"]
     devices = {device: profile for device, profile in deal.active.items() if device in deal.scope.interfaces}
-    return profiles.activate_again(devices)
+    refused = profiles.activate_again(devices)
+    _wait_until(lambda: _kernel_differs(deal), _AFTER_ACTIVATION)
+    return refused
 
 
 def what_differs(deal: Deal, folder: Folder) -> list[str]:
@@ -97,7 +101,7 @@ def _kernel_differs(deal: Deal) -> list[str]:
 
 
 def _wait_until(look: Callable[[], list[str]], seconds: float) -> list[str]:
-    """What still differs. NetworkManager says yes before the addresses are back."""
+    """What still differs then."""
     end = time.monotonic() + seconds
     while True:
         try:
