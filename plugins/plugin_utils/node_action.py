@@ -130,8 +130,9 @@ class NodeAction(ActionBase):
                     told = str(phase)
                 if phase == "ready":
                     self._connection.reset()
-                    self._ask("confirmed", transaction, params)
-                continue
+                    seen = self._ask("confirmed", transaction, params)
+                    if seen.get("phase") == OVER:
+                        return seen
             except AnsibleConnectionFailure as problem:
                 if problem is lost:
                     raise
@@ -159,8 +160,8 @@ class NodeAction(ActionBase):
     def _watch_the_line(self) -> None:
         if self._task.check_mode or self._connection.transport != "ssh":
             return
-        given = self._connection.get_option("ssh_extra_args") or ""
-        self._connection.set_option("ssh_extra_args", f"{given} {_KEEP_ALIVE}".strip())
+        given = self._connection.get_option("ssh_common_args") or ""
+        self._connection.set_option("ssh_common_args", f"{given} {_KEEP_ALIVE}".strip())
         self._connection.set_option("timeout", _CONNECT_TIMEOUT)
         self._connection.reset()
 

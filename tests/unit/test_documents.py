@@ -33,3 +33,10 @@ def test_without_the_package_the_next_step_is_told(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(MissingPackage, match="Next: install it where this task runs: python3 -m pip install PyYAML"):
         list(documents("a: 1", "file x"))
+
+
+def test_text_of_a_kind_of_its_own_is_text() -> None:
+    class Tagged(str):
+        """As Ansible makes them of every text in a playbook."""
+
+    assert list(documents(Tagged("name: grüße"), "manifests")) == [{"name": "grüße"}]
