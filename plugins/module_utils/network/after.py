@@ -41,8 +41,8 @@ def state_after(pre: Mapping[str, Any], desired: Mapping[str, Any]) -> State:
 def interface_after(one: Merged) -> Interface:
     found = copy.deepcopy(one.after)
     for family in FAMILIES:
-        named = "address" in ((one.desired or {}).get(family) or {})
-        if family in found and is_automatic(found[family]) and not named and one.touched:
+        wanted = (one.desired or {}).get(family)
+        if family in found and is_automatic(found[family]) and wanted is not None and "address" not in wanted:
             found[family].pop("address", None)
     return found
 

@@ -78,6 +78,7 @@ def merge(desired: Mapping[str, Any], pre: Mapping[str, Any]) -> dict[Key, Merge
     merged = {
         key: _merged(wanted.get(key), there.get(key)) for key in [*wanted, *(k for k in there if k not in wanted)]
     }
+    _refuse_ports_of_two(wanted)
     _move_ports(merged)
     _refuse_ports_with_addresses(merged)
     _drop_what_stood_on(merged)
@@ -151,6 +152,16 @@ def over(upper: Any, lower: Any) -> Any:
         return copy.deepcopy(upper)
     both = {key: over(upper[key], lower[key]) if key in lower else copy.deepcopy(upper[key]) for key in upper}
     return {**both, **{key: copy.deepcopy(value) for key, value in lower.items() if key not in upper}}
+
+
+def _refuse_ports_of_two(wanted: Mapping[Key, Interface]) -> None:
+    taken: dict[str, str] = {}
+    for controller in wanted.values():
+        for port in (ports_of(controller) or ()) if controller["state"] == "up" else ():
+            other = taken.setdefault(port, controller["name"])
+            if other != controller["name"]:
+                why = f"the policy makes it a port of both {other} and {controller['name']}"
+                raise BadOption("bad policy: interface", which=port, why=why, next_step="choose one of them")
 
 
 def _move_ports(merged: dict[Key, Merged]) -> None:

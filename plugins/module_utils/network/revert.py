@@ -129,7 +129,9 @@ def _family_back(
         whole.setdefault("address", [])
     other_kind = any(bool(after.get(key)) != bool(before.get(key)) for key in ("enabled", *INHERITED[family]))
     if sent is None or other_kind:
-        return whole
+        # What is left out would stay as it is now.
+        switches = {key: False for key in INHERITED[family] if enabled and after.get(key)}
+        return {**switches, **whole}
     return {key: value for key, value in whole.items() if key in ("enabled", *sent)}
 
 

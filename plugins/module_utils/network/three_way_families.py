@@ -38,7 +38,8 @@ def family_back(
     kind = ("enabled", *INHERITED[family])
     changed = [one for one in kind if bool(target.get(one)) != bool(then.get(one))]
     if changed and not _agree(target, now, changed):
-        owners = (claims.of_value(key, (family, one), now.get(one)) for one in changed)
+        otherwise = [one for one in kind if not _agree(target, now, [one])]
+        owners = (claims.of_value(key, (family, one), now.get(one)) for one in otherwise)
         if owner := next(filter(None, owners), ""):
             ledger.block(what, owner, what)
             return None
