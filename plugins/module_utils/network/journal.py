@@ -50,16 +50,12 @@ class Contents:
         return sorted(found, key=lambda entry: entry.generation)
 
     def live(self) -> dict[str, Entry]:
-        """The newest committed generation of each policy that was not taken back."""
-        found: dict[str, Entry] = {}
+        """Policies in force: the newest generation that came to be, unless it was taken back, and the older ones so."""
+        newest: dict[str, Entry] = {}
         for entry in sorted(self.entries, key=lambda entry: entry.generation):
-            if entry.is_live:
-                found[entry.policy] = entry
-        return found
-
-    def generations(self, policy: str) -> list[Entry]:
-        """Those of a policy that are in force, oldest first: a later one lies on top of the earlier ones."""
-        return [entry for entry in self.chain(policy) if entry.is_live]
+            if entry.action is Action.APPLY and entry.stage in (Stage.COMMITTED, Stage.REVERTED):
+                newest[entry.policy] = entry
+        return {policy: entry for policy, entry in newest.items() if entry.is_live}
 
     def claims(self, besides: str = "") -> dict[str, State]:
         """What each live policy wants."""

@@ -283,7 +283,6 @@ def test_generations_live_policies_and_claims(journal: Journal) -> None:
     committed(journal, "web-4", action=Action.REVERT, of="web-2")
     contents = journal.contents()
     assert [(one.id, one.generation) for one in contents.chain("web")] == [("web-1", 1), ("web-2", 2), ("web-3", 3)]
-    assert [one.id for one in contents.generations("web")] == ["web-1", "web-2"]
     assert {policy: one.id for policy, one in contents.live().items()} == {"web": "web-2", "db": "db-1"}
     assert contents.claims() == {"web": {"hostname": {"config": "two"}}, "db": DESIRED}
     assert contents.claims(besides="web") == {"db": DESIRED}
@@ -296,6 +295,15 @@ def test_a_reversal_is_recorded_once_and_the_policy_claims_nothing_any_more(jour
     assert (reverted.stage, reverted.times["reverted"]) == (Stage.REVERTED, "friday")
     assert journal.record_reversal("web-1", "saturday") == reverted
     assert journal.contents().claims() == {}
+
+
+def test_with_its_last_generation_the_whole_policy_is_taken_back(journal: Journal) -> None:
+    committed(journal, "web-1")
+    committed(journal, "web-2")
+    journal.record_reversal("web-2", "friday")
+    assert journal.contents().live() == {}
+    committed(journal, "web-3")
+    assert journal.contents().live()["web"].id == "web-3"
 
 
 def test_a_policy_of_which_something_was_kept_stays_live_and_can_go_later(journal: Journal) -> None:
