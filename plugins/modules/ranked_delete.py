@@ -294,7 +294,8 @@ truncated:
   type: dict
 evidence:
   description:
-    - Folder on the controller with C(plan.json), C(timeline.jsonl), C(report.md) and C(undo/).
+    - Folder on the controller with C(plan.json), C(timeline.jsonl), C(report.md), C(report.html), C(junit.xml) and
+      C(undo/).
   returned: when O(evidence_dir) is set
   type: str
 """

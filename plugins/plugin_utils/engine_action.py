@@ -10,7 +10,10 @@ written here, on the controller, in both cases.
 
 from __future__ import annotations
 
+import getpass
 import json
+import os
+import platform
 import time
 from typing import Any
 
@@ -22,7 +25,7 @@ from ansible.utils.display import Display
 from ..module_utils.clock import RealClock, StopSign
 from ..module_utils.evidence.files import EvidenceFolder
 from ..module_utils.evidence.lines import LiveLines
-from ..module_utils.evidence.report_markdown import report
+from ..module_utils.evidence.report_page import page_of
 from ..module_utils.front import Job, perform
 from ..module_utils.reporting import stop_on_signals
 
@@ -98,8 +101,18 @@ class EngineAction(ActionBase):
             if evidence["undo"].get("secrets") and password:
                 folder.write_secrets(_encrypted(evidence["undo"]["secrets"], password))
         when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
-        folder.write_report(report(result, f"sunset.kube.{self.JOB.name}", evidence["cluster"], when))
+        page = page_of(result, f"sunset.kube.{self.JOB.name}", evidence["cluster"], when, _who())
+        folder.write_reports(page, result, evidence["timeline"], evidence["plan"])
         result["evidence"] = folder.path
+
+
+def _who() -> str:
+    """The person at the terminal, or the account of a pipeline, and where."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container whose user has no name
+        user = f"user {os.getuid()}"
+    return f"{user} on {platform.node()}"
 
 
 def _encrypted(objects: list[dict[str, Any]], password: str) -> str:

@@ -89,7 +89,14 @@ def test_the_playbook_drains_shows_it_and_leaves_evidence(
     assert stage.is_gone(ko)
     folder = Path(drained(run)["evidence"])
     assert folder.parent == evidence
-    assert {file.name for file in folder.iterdir()} == {"plan.json", "report.md", "timeline.jsonl", "undo"}
+    assert {file.name for file in folder.iterdir()} == {
+        "junit.xml",
+        "plan.json",
+        "report.html",
+        "report.md",
+        "timeline.jsonl",
+        "undo",
+    }
     report = (folder / "report.md").read_text()
     assert "- drain: completed, 11/11, policy Retain" in report
     assert "status.id: rd_7" in report

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files a run leaves behind: `plan.json` and `timeline.jsonl`, readable by their owner only.
+"""The files a run leaves behind: plan, timeline, reports, the way back; readable by their owner only.
 
 Room: evidence. Complete where results are cut. Rows are made where the engine runs; files are written on
 the controller.
@@ -16,9 +16,15 @@ import datetime
 import itertools
 import json
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from ..events import Event, Progress
+from .junit import junit
+from .report_html import html
+from .report_markdown import markdown
+from .report_page import Page
+from .report_timeline import stretches_of
 
 
 def row_for(event: Event, at: float) -> dict[str, Any] | None:
@@ -54,9 +60,17 @@ class EvidenceFolder:
         with self._private("timeline.jsonl") as stream:
             stream.writelines(json.dumps(row, sort_keys=True) + "\n" for row in rows)
 
-    def write_report(self, text: str) -> None:
-        with self._private("report.md") as stream:
-            stream.write(text)
+    def write_reports(
+        self, page: Page, result: Mapping[str, Any], rows: list[dict[str, Any]], plan: Mapping[str, Any]
+    ) -> None:
+        """The same three times: for a ticket, for a browser, for a pipeline."""
+        for name, text in (
+            ("report.md", markdown(page)),
+            ("report.html", html(page, stretches_of(rows), plan)),
+            ("junit.xml", junit(page, result)),
+        ):
+            with self._private(name) as stream:
+                stream.write(text)
 
     def write_undo(self, steps: list[dict[str, Any]], left_out: list[str]) -> None:
         """One List a step, in the order of deletion; whoever brings it back goes the other way."""

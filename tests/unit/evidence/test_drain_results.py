@@ -19,7 +19,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.evidence.drain_results
     drain_result,
     drain_undo,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_markdown import report
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_markdown import markdown
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_page import page_of
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.draft import Drafts
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.drain import DrainOutcome
 from ansible_collections.sunset.kube.tests.unit.fakes import named
@@ -354,7 +355,7 @@ def test_deleted_objects_are_kept_for_the_undo_folder() -> None:
 
 @pytest.mark.parametrize("check_mode", [True, False], ids=["with --check", "without"])
 def test_a_report_can_be_made_of_any_result(check_mode: bool) -> None:
-    text = report(result(check_mode=check_mode), "sunset.kube.drain", "https://h", "now")
+    text = markdown(page_of(result(check_mode=check_mode), "sunset.kube.drain", "https://h", "now", "me"))
     assert "| Basket shop/theirs | not_owned |" in text
 
 

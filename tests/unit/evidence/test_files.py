@@ -16,6 +16,7 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Looked, Planned, Progress, Warned
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.files import EvidenceFolder, row_for
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_page import page_of
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef
 from ansible_collections.sunset.kube.tests.unit.fakes import SERVER_NOW, named
 
@@ -76,12 +77,12 @@ def test_folder_and_files_are_readable_by_their_owner_only(tmp_path: Path, umask
         folder = EvidenceFolder(str(tmp_path), "finalizer", SERVER_NOW)
         folder.write_plan({})
         folder.write_timeline([])
-        folder.write_report("all gone")
+        folder.write_reports(page_of({}, "sunset.kube.finalizer", "h", "now", "me"), {}, [], {})
         folder.write_undo([{"step": "first", "objects": []}], ["Secret shop/x: a secret"])
     finally:
         os.umask(before)
     found = [Path(folder.path), *Path(folder.path).rglob("*")]
-    assert len(found) == 7
+    assert len(found) == 9
     assert {stat.S_IMODE(path.stat().st_mode) for path in found if path.is_file()} == {0o600}
     assert {stat.S_IMODE(path.stat().st_mode) for path in found if path.is_dir()} == {0o700}
 
@@ -116,7 +117,10 @@ def test_what_can_be_undone_is_kept_step_by_step_in_the_order_of_deletion(tmp_pa
     assert (undo / "left-out.txt").read_text(encoding="utf-8") == "Secret shop/login: secrets are left out\n"
 
 
-def test_a_report_is_written_as_it_is(tmp_path: Path) -> None:
+def test_every_report_says_the_same(tmp_path: Path) -> None:
     folder = EvidenceFolder(str(tmp_path), "ranked_delete", SERVER_NOW)
-    folder.write_report("# größe\n")
-    assert (Path(folder.path) / "report.md").read_text(encoding="utf-8") == "# größe\n"
+    result = {"failed": True, "msg": "größe"}
+    folder.write_reports(page_of(result, "sunset.kube.ranked_delete", "h", "now", "me"), result, [], {})
+    texts = {name: (Path(folder.path) / name).read_text(encoding="utf-8") for name in os.listdir(folder.path)}
+    assert sorted(texts) == ["junit.xml", "report.html", "report.md"]
+    assert all("größe" in text and "sunset.kube.ranked_delete" in text for text in texts.values())

@@ -20,7 +20,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.evidence.ranked_result
     ranked_result,
     undo_bundle,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_markdown import report
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_markdown import markdown
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_page import page_of
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members_info import show_members
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete import RankedOutcome
 from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, Told, named
@@ -237,7 +238,7 @@ def test_no_content_of_a_secret_is_in_result_plan_diff_or_bundle() -> None:
 
 @pytest.mark.parametrize("check_mode", [True, False], ids=["with --check", "without"])
 def test_a_report_can_be_made_of_any_result(check_mode: bool) -> None:
-    text = report(result(check_mode=check_mode), "sunset.kube.ranked_delete", "https://h", "now")
+    text = markdown(page_of(result(check_mode=check_mode), "sunset.kube.ranked_delete", "https://h", "now", "me"))
     assert ("- what: objects" in text, "| ConfigMap shop/kept | keep |" in text) == (True, True)
 
 

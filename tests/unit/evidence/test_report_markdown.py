@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_markdown import report
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_markdown import markdown
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_page import page_of
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 WEB = {"api_version": "v1", "kind": "Domain", "namespace": "shop", "name": "web", "uid": "u1"}
@@ -19,7 +20,7 @@ STEP = {"name": "finalizers", "rank": 1, "total": 3, "deleted": 1, "released": 2
 
 
 def page(**result: Any) -> str:
-    return report(result, "sunset.kube.job", "https://h:6443", "2026-01-01 00:00:00 UTC")
+    return markdown(page_of(result, "sunset.kube.job", "https://h:6443", "2026-01-01 00:00:00 UTC", "me on box"))
 
 
 def test_a_report_says_what_the_result_says() -> None:
@@ -46,6 +47,7 @@ def test_a_report_says_what_the_result_says() -> None:
         "# sunset.kube.job: failed\n"
         "\n"
         "- when: 2026-01-01 00:00:00 UTC\n"
+        "- who: me on box\n"
         "- cluster: https://h:6443\n"
         "- what: Helm release shop\n"
         "- plan: `abc`\n"

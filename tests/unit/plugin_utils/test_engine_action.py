@@ -165,13 +165,20 @@ def test_evidence_is_written_here_and_its_folder_named(tmp_path: Path) -> None:
 
 def test_evidence_that_came_from_the_host_is_written_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     undo = {"steps": [{"step": "first", "objects": [{"kind": "Domain"}]}], "left_out": []}
-    evidence = {"plan": {"plan_hash": "far"}, "timeline": [{"event": "did"}], "undo": undo, "cluster": "far away"}
+    evidence = {
+        "plan": {"plan_hash": "far"},
+        "timeline": [{"event": "noted", "time": "2026-01-01T00:00:00+00:00"}],
+        "undo": undo,
+        "cluster": "far away",
+    }
     monkeypatch.setattr(ActionBase, "_execute_module", lambda self, **how: {"changed": True, "_evidence": evidence})
     result = action(transport="ssh", args={"evidence_dir": str(tmp_path)}).run()
     folder = Path(result["evidence"])
     assert json.loads((folder / "plan.json").read_text(encoding="utf-8")) == {"plan_hash": "far"}
     assert sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()) == [
+        "junit.xml",
         "plan.json",
+        "report.html",
         "report.md",
         "timeline.jsonl",
         "undo/01-first.json",

@@ -1,0 +1,146 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A run as facts and tables, whichever way they are shown. Made from the result alone, so it cannot say more.
+
+Room: evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    heads: tuple[str, ...]
+    rows: list[list[str]]
+    total: int  # how many there really are, where the result itself was cut
+
+
+@dataclass(frozen=True)
+class Page:
+    job: str
+    verdict: str
+    facts: list[tuple[str, str]]
+    tables: list[Table]
+    requests: str
+
+
+def page_of(result: Mapping[str, Any], job: str, cluster: str, when: str, who: str) -> Page:
+    return Page(
+        job, verdict_of(result), list(_facts(result, cluster, when, who)), list(_tables(result)), _requests(result)
+    )
+
+
+def verdict_of(result: Mapping[str, Any]) -> str:
+    if result.get("failed"):
+        return "failed"
+    if result.get("plan") is not None:
+        return "plan only (check mode)"
+    return "done" if result.get("changed") else "nothing to do"
+
+
+def _facts(result: Mapping[str, Any], cluster: str, when: str, who: str) -> Iterator[tuple[str, str]]:
+    yield "when", when
+    yield "who", who
+    yield "cluster", cluster
+    if result.get("source"):
+        yield "what", result["source"]
+    if result.get("drain_status"):
+        yield "drain", f"{result['drain_status']}, {result.get('progress')}, policy {result.get('policy')}"
+    yield "plan", result.get("plan_hash") or ""
+    if result.get("msg"):
+        yield "message", _words(result["msg"])
+
+
+def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
+    cut = result.get("truncated") or {}
+    for key, title, heads, rows in (
+        ("steps", "Steps", ("step", "objects", "deleted", "released", "kept", "seconds"), _steps(result)),
+        ("survivors", "Still there", ("object", "deleting for", "held by", "what to do"), _survivors(result)),
+        ("kept", "Kept on purpose", ("object", "verdict", "reason"), _kept(result)),
+        (
+            "retained",
+            "Stays, or leaves something outside the cluster",
+            ("object", "why", "outside the cluster"),
+            _retained(result),
+        ),
+        ("targets", "Routes", ("route", "state", "page", "until", "kept as edited"), _targets(result)),
+        ("coverage", "Still reachable", ("host and path", "by", "why"), _coverage(result)),
+        ("swept", "Swept", ("what",), ([text] for text in result.get("swept", ()))),
+    ):
+        listed = [[_words(value) for value in row] for row in rows]
+        if listed:
+            yield Table(title, heads, listed, cut.get(key) or len(listed))
+
+
+Rows = Iterable[list[Any]]
+
+
+def _steps(result: Mapping[str, Any]) -> Rows:
+    for step in result.get("steps", ()):
+        if step["total"] or step["kept"]:
+            yield [step[key] for key in ("name", "total", "deleted", "released", "kept", "seconds")]
+
+
+def _survivors(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("survivors", ()):
+        yield [name_of(row), _age(row), _held_by(row), _advice(row)]
+
+
+def _kept(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("kept", ()):
+        yield [name_of(row["object"]), row["verdict"], row["reason"]]
+
+
+def _retained(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("retained", ()):
+        yield [name_of(row["object"]), row["reason"], _outside(row)]
+
+
+def _targets(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("targets", ()):
+        remarks = "; ".join([*row["conflicts"], *filter(None, [row["why"]])])
+        yield [name_of(row), row["state"], row["page"], row["until"], remarks]
+
+
+def _coverage(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("coverage", ()):
+        yield [f"{row['host']}{row['path']}", name_of(row), row["why"]]
+
+
+def _requests(result: Mapping[str, Any]) -> str:
+    counts = (result.get("requests") or {}).items()
+    return ", ".join(f"{count} {verb}" for verb, count in counts if count) or "none"
+
+
+def name_of(row: Mapping[str, Any]) -> str:
+    place = f"{row['namespace']}/{row['name']}" if row.get("namespace") else row["name"]
+    return f"{row['kind']} {place}"
+
+
+def _age(row: Mapping[str, Any]) -> str:
+    return "" if row.get("deleting_for") is None else f"{row['deleting_for']} s"
+
+
+def _held_by(row: Mapping[str, Any]) -> str:
+    return "; ".join(
+        ", ".join(str(b[key]) for key in ("finalizer", "text", "reason") if b.get(key)) for b in row["blocked_by"]
+    )
+
+
+def _outside(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{path}: {value}" for path, value in row["external"].items())
+
+
+def _advice(row: Mapping[str, Any]) -> str:
+    return "; ".join(dict.fromkeys(b["suggestion"] for b in row["blocked_by"] if b.get("suggestion")))
+
+
+def _words(value: Any) -> str:
+    return " ".join(str(value).split())
