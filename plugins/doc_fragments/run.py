@@ -30,8 +30,8 @@ options:
     type: str
   evidence_dir:
     description:
-      - Directory on the controller. Each run adds a folder with the complete plan, the timeline of every write, and a report
-        of it for browsers, tickets and pipelines (C(report.html), C(report.md), C(junit.xml)).
+      - Directory on the controller. Each run adds a folder with the complete plan, the timeline of every write, and a
+        report of it for browsers, tickets and pipelines (C(report.html), C(report.md), C(junit.xml)).
       - Cannot be used with C(async).
     type: path
 """

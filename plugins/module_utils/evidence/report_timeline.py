@@ -16,7 +16,6 @@ from typing import Any
 
 from .report_page import name_of
 
-
 _BEFORE = "preparation"
 
 
