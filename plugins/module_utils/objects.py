@@ -149,6 +149,11 @@ def parse_time(text: str) -> float:
     return moment.timestamp()
 
 
+def moment(seconds: float) -> str:
+    """The other way round, in whole seconds."""
+    return datetime.datetime.fromtimestamp(seconds, tz=datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def _with_offset(text: str) -> str:
     # Python 3.10 does not read a trailing Z, nor fractions that are not 3 or 6 digits long.
     text = text.strip()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from integration.fleets import detach, hub_kinds, living_hub
 from integration.gitops import gitops_kinds
 from integration.maintaining import maintenance_here, maintenance_on_node
+from integration.nmstate_fleet import fleet, nmstate_kinds
 from integration.products import drainer, ngrok_kinds
 from integration.stage import dead_group, kinds, narrow_plane, stage
 from lab.fixtures import (
@@ -34,6 +35,7 @@ __all__ = [
     "detach",
     "drainer",
     "faults",
+    "fleet",
     "gitops_kinds",
     "hub_kinds",
     "kinds",
@@ -44,6 +46,7 @@ __all__ = [
     "narrow_plane",
     "net",
     "ngrok_kinds",
+    "nmstate_kinds",
     "node",
     "node_namespace",
     "plane",

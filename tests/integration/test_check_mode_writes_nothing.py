@@ -18,13 +18,15 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs import (
     freeze,
     hub_guard,
     managed_cluster,
+    nncp_guard,
+    nncp_revert,
     ranked_delete,
 )
 from integration.fleets import WORK_FINALIZER, addon, member, unguard, work, work_binding
 from integration.ranked import named
 from integration.running import run_job, run_playbook
-from integration.stage import CLEANUP, FOREIGN, GROUP, WIDGETS, Body, Stage, config_map, gadget, widget
-from lab import hub
+from integration.stage import CLEANUP, FOREIGN, GROUP, WIDGETS, Body, Stage, body, config_map, gadget, widget
+from lab import hub, nmstate
 from lab.audit import AuditEvent, AuditTrail
 from lab.fixtures import AsUser
 
@@ -107,6 +109,30 @@ def hub_with_a_cluster(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
     return {"state": "present"}, stage.put(work("w", member(stage)))
 
 
+def node_to_be_recorded(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
+    for definition in nmstate.definitions():
+        stage.api.apply_crd(definition)
+    namespace = stage.another_namespace()
+    labels = {"lab.example.com/recorded": namespace}
+    things = stage.put(
+        {**body("v1", "Node", f"node-{namespace}", "", labels=labels), "spec": {}},
+        body("nmstate.io/v1beta1", "NodeNetworkState", f"node-{namespace}", ""),
+    )
+    state = {"status": {"currentState": {"interfaces": []}}}
+    assert stage.api.patch(f"{stage.api.path_of(things[1])}/status", state)[0] == 200
+    options = {"policy": "vlan", "state": "prepared", "node_selector": labels, "namespace": namespace}
+    return options, things[1:]  # whoever looks after nodes may write to the first
+
+
+def network_policies_to_be_guarded(stage: Stage) -> tuple[dict[str, Any], list[Body]]:
+    def lift() -> None:
+        for plural in ("validatingadmissionpolicybindings", "validatingadmissionpolicies"):
+            stage.api.delete(f"/apis/admissionregistration.k8s.io/v1/{plural}/nncp-immutable.sunset.dev")
+
+    stage.afterwards(lift)
+    return {"state": "present"}, stage.put(config_map("a", stage.another_namespace()))
+
+
 ROWS = [
     Row(finalizer.JOB, hanging_widgets),
     Row(ranked_delete.JOB, release_in_three_steps),
@@ -114,6 +140,8 @@ ROWS = [
     Row(freeze.JOB, frozen_widgets),
     Row(hub_guard.JOB, hub_with_a_cluster),
     Row(managed_cluster.JOB, cluster_with_everything_on),
+    Row(nncp_revert.JOB, node_to_be_recorded),
+    Row(nncp_guard.JOB, network_policies_to_be_guarded),
 ]
 rows = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 

@@ -33,7 +33,7 @@ ROOMS: dict[str, set[str]] = {
     "maintenance": {"profiles", "hint:kube"},
     "network": {"profiles", "hint:kube", "late:kube"},  # late: the worker is a process of its own, with no front
     "profiles": set(),
-    "evidence": {"teardown", "maintenance", "late:jsonpatch"},
+    "evidence": {"teardown", "maintenance", "network", "late:jsonpatch"},
     "objects": set(),
     "clock": set(),
     "problems": set(),

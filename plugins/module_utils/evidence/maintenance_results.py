@@ -13,8 +13,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..maintenance.backups import moment
 from ..maintenance.outcome import MaintenanceOutcome, TargetOutcome
+from ..objects import moment
 from ..paths import covers
 from ..problems import MissingPackage
 

@@ -10,13 +10,12 @@ route that shows a page can never become its own backup.
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..objects import ObjectRef, Record, parse_time, record_of
+from ..objects import ObjectRef, Record, moment, parse_time, record_of
 from .changes import Change, Operation, change_from
 from .markers import BACKUP, BACKUP_PREFIX, OUR_LABEL, REASON, ROLE, UNTIL
 
@@ -140,7 +139,3 @@ def read_backup(item: Mapping[str, Any]) -> Backup:
 def made_at(item: Mapping[str, Any]) -> float:
     text = item["metadata"].get("creationTimestamp")
     return parse_time(text) if text else 0.0
-
-
-def moment(seconds: float) -> str:
-    return datetime.datetime.fromtimestamp(seconds, tz=datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

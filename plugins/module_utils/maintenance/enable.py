@@ -17,8 +17,9 @@ from collections.abc import Sequence
 
 from ..events import Noted, Planned
 from ..limits import check_limits
+from ..objects import moment
 from ..problems import Interrupted, Problem, Refused
-from .backups import Began, moment
+from .backups import Began
 from .changes import Operation, never_shown
 from .coverage import as_it_will_be, tell_what_stays_open
 from .disable import take_pages_away

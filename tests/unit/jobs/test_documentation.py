@@ -34,6 +34,8 @@ NAMES = (
     "nmstate_confirm",
     "nmstate_info",
     "nmstate_revert",
+    "nncp_guard",
+    "nncp_revert",
     "ranked_delete",
 )
 FRAGMENTS = {
