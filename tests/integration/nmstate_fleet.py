@@ -158,6 +158,13 @@ class Fleet:
     def until_available(self, policy: str) -> None:
         until(lambda: is_true(self.there(policy), "Available"), f"{policy} to be on its nodes", timeout=30, every=0.05)
 
+    def long_ago(self, policy: str) -> None:
+        """As if its handlers had been done with it for months."""
+        for item in self.api.get(ENACTMENTS, labelSelector=f"nmstate.io/policy={policy}")[1]["items"]:
+            then = [{**one, "lastTransitionTime": "2026-01-01T00:00:00Z"} for one in item["status"]["conditions"]]
+            path = f"{ENACTMENTS}/{item['metadata']['name']}/status"
+            assert self.api.patch(path, {"status": {"conditions": then}})[0] == 200
+
     def opt_out(self, policy: str) -> None:
         assert self.api.patch(f"{POLICIES}/{policy}", {"metadata": {"annotations": {OPT_IN: None}}})[0] == 200
 

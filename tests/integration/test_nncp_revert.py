@@ -129,6 +129,7 @@ def test_what_another_policy_wants_stays_and_so_does_what_somebody_changed(fleet
     other = fleet.policy({"interfaces": vlan(100)["interfaces"][:1]})
     fleet.interfaces(node)["eth1"]["mtu"] = 9000
     fleet.handlers.report(node)
+    fleet.long_ago(policy)
     [row] = succeeded(fleet.revert(policy))["nodes"]
     assert [kept["owner"] for kept in row["kept"]] == [other]
     assert any("mtu" in text for text in row["drifted"])
