@@ -72,16 +72,17 @@ def entries_back(
     sort: Sort, target: list[Entry], times: Times, claims: Claims, there: set[tuple[str, str]], ledger: Ledger
 ) -> None:
     """`there`: interfaces and families that are on once the reversal is done."""
+    back = [
+        entry for entry in target if not is_absent(entry) and _comes_back(sort, entry, times, claims, there, ledger)
+    ]
     gone: list[Entry] = []
     for entry in [entry for pattern in target if is_absent(pattern) for entry in _own(sort, pattern, times)]:
-        others = [clean(other) for other in times.now if clean(other) != entry and clean(other) not in gone]
+        # Somebody who wants such an entry is as content with the one that comes back.
+        others = [*back, *(other for other in map(clean, times.now) if other != entry and other not in gone)]
         if owner := claims.of_entry(sort.part, entry, others, sort.same):
             ledger.keep(f"{sort.word} {sort.words(entry)}", owner)
         elif entry not in gone:
             gone.append(entry)
-    back = [
-        entry for entry in target if not is_absent(entry) and _comes_back(sort, entry, times, claims, there, ledger)
-    ]
     # An absent entry is a pattern and may take more than is meant: whatever else it would take is named again.
     saved = [
         clean(entry)

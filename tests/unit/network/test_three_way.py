@@ -261,3 +261,13 @@ def test_documents_given_are_not_changed() -> None:
     before = repr((ADDRESSED, policy, now, claims))
     plan_reversal(ADDRESSED, policy, now, claims)
     assert repr((ADDRESSED, policy, now, claims)) == before
+
+
+def test_a_policy_below_is_as_content_with_the_route_that_comes_back() -> None:
+    below = routes(route("192.0.2.1", "198.51.100.0/24"))
+    above = routes({"state": "absent", "next-hop-interface": "eth1"}, route("192.0.2.1", "198.51.100.0/24", metric=150))
+    middle = state_after(ADDRESSED, below)
+    top = state_after(middle, above)
+    found = plan_reversal(middle, above, top, {"below": below})
+    assert found.kept == ()
+    assert differences(middle, state_after(top, found.state)) == []
