@@ -16,8 +16,8 @@ from typing import Any
 
 from .entries import Entry, clean, rule_matches, same_route, same_rule, without_state
 from .ip_blocks import is_automatic
-from .merging import Merged, merge, over
-from .shapes import FAMILIES, Interface, Key, State, entries_of, is_absent
+from .merging import Merged, merge, name_and_type, over
+from .shapes import FAMILIES, Interface, Key, State, entries_of, is_absent, is_virtual
 from .typed import typed
 from .upstream import DNS_LISTS, dns_lists, refuse_impossible_routes, route_goes
 
@@ -27,7 +27,7 @@ def state_after(pre: Mapping[str, Any], desired: Mapping[str, Any]) -> State:
     desired, pre = typed(desired), typed(pre)
     interfaces = merge(desired, pre)
     parts: dict[str, Any] = {
-        "interfaces": [interface_after(one) for one in interfaces.values() if not one.is_gone],
+        "interfaces": [interface_after(one) for one in interfaces.values() if not _is_no_more(one)],
         "routes": {"config": routes_after(pre, desired, interfaces)},
         "route-rules": {"config": rules_after(pre, desired)},
         "dns-resolver": {"config": dns_after(pre, desired)},
@@ -38,8 +38,15 @@ def state_after(pre: Mapping[str, Any], desired: Mapping[str, Any]) -> State:
     return {part: value for part, value in parts.items() if value}
 
 
+def _is_no_more(one: Merged) -> bool:
+    return one.is_gone and (one.current is None or is_virtual(one.current))
+
+
 def interface_after(one: Merged) -> Interface:
     found = copy.deepcopy(one.after)
+    if one.is_gone:  # hardware does not go away, it is only left alone
+        off = {family: {"enabled": False} for family in FAMILIES}
+        return {**found, **name_and_type(found, "down"), **off, "controller": ""}
     for family in FAMILIES:
         wanted = (one.desired or {}).get(family)
         if family in found and is_automatic(found[family]) and wanted is not None and "address" not in wanted:

@@ -96,6 +96,14 @@ class Claims:
         by_port = (policy for policy, found in self._blocks((port, False)) if found.get("controller") == key[0])
         return self._first(by_controller) or self._first(by_port)
 
+    def of_port_setting(self, key: Key, port: str, setting: str, now: Any) -> str:
+        named = ((policy, port_blocks_of(found).get(port)) for policy, found in self._blocks(key))
+        return self._first(
+            policy
+            for policy, block in named
+            if isinstance(block, Mapping) and now is not None and block.get(setting) == now
+        )
+
     def of_membership(self, controller: str, port: str) -> str:
         """The same, where only the controller's name is known."""
         return self.of_port((controller, False), port) or self.of_port((controller, True), port)

@@ -23,9 +23,9 @@ LEASE_FLAGS = ("auto-dns", "auto-gateway", "auto-routes")
 # What makes no sense without its master switch, by family.
 ONLY_WHEN_ENABLED = {"ipv4": ("dhcp", "address", "prefix-route-metric"), "ipv6": ("dhcp", "autoconf", "address")}
 ONLY_WHEN_AUTOMATIC = {
-    "ipv4": (*LEASE_FLAGS, "auto-table-id", "auto-route-metric", "dhcp-client-id", "dhcp-send-hostname",
+    "ipv4": (*LEASE_FLAGS, "auto-route-table-id", "auto-route-metric", "dhcp-client-id", "dhcp-send-hostname",
              "dhcp-custom-hostname"),
-    "ipv6": (*LEASE_FLAGS, "auto-table-id", "dhcp-send-hostname", "dhcp-custom-hostname"),
+    "ipv6": (*LEASE_FLAGS, "auto-route-table-id", "dhcp-send-hostname", "dhcp-custom-hostname"),
 }  # fmt: skip
 INHERITED = {"ipv4": ("dhcp",), "ipv6": ("dhcp", "autoconf")}
 

@@ -25,6 +25,7 @@ from .shapes import (
     by_key,
     parent_of,
     peer_of,
+    port_blocks_of,
     port_name,
     ports_of,
     set_ports,
@@ -143,6 +144,9 @@ def _merged(desired: Interface | None, current: Interface | None) -> Merged:
         why = f"the policy says {desired['type']}, but there is one of type {current['type']}"
         raise BadOption("bad policy: interface", which=desired["name"], why=why, next_step="choose another name")
     after = over(desired or {}, current or {})
+    if desired and current and ports_of(desired) is not None and desired["type"] in PORT_LISTS:
+        there = port_blocks_of(current)
+        set_ports(after, [over(port, there.get(name, port)) for name, port in port_blocks_of(desired).items()])
     return Merged(desired, current, copy.deepcopy(desired), after)
 
 

@@ -36,6 +36,24 @@ SHOWN_ONLY = frozenset({
     "permanent-mac-address", "max-mtu", "min-mtu", "driver", "statistics", "neighbors", "profile-name", "identifier",
     "pci-address", "wait-ip", "alt-names",
 })  # fmt: skip
+# What nmstate shows of an interface NetworkManager manages and not of another one: being this means nothing.
+INTERFACE_DEFAULTS: dict[str, Any] = {
+    "lldp": {"enabled": False},
+    "mptcp": {"address-flags": []},
+    "accept-all-mac-addresses": False,
+    "description": "",
+    "controller": "",
+}
+BLOCK_DEFAULTS: dict[str, Any] = {
+    "prefix-route-metric": -1,
+    "auto-route-metric": -1,
+    "auto-route-table-id": 0,
+    "addr-gen-mode": "eui64",
+    "forwarding": False,
+    "dhcp-send-hostname": True,
+    "allow-extra-address": True,
+}
+ONLY_OF_LEASES = ("dhcp-duid", "dhcp-client-id")
 TIMERS = frozenset({"hello-timer", "gc-timer", "tcn-timer", "topology-change-timer"})
 
 
@@ -64,8 +82,7 @@ def normal_interface(interface: Interface) -> Interface:
         found[family] = normal_block(family, interface.get(family) or {})
     if "mac-address" in found:
         found["mac-address"] = str(found["mac-address"]).upper()
-    if not found.get("controller"):
-        found.pop("controller", None)
+    _drop_defaults(found, INTERFACE_DEFAULTS)
     if ports_of(found) is not None:
         block, key = PORT_LISTS[found["type"]]
         set_ports(found, sorted(found[block][key], key=port_name))
@@ -84,7 +101,16 @@ def normal_block(family: str, block: Mapping[str, Any]) -> dict[str, Any]:
         found["autoconf"] = found.get("autoconf") is True
     if not found["address"] and is_automatic(found):
         del found["address"]
+    for key in ONLY_OF_LEASES if not is_automatic(found) else ():
+        found.pop(key, None)
+    _drop_defaults(found, BLOCK_DEFAULTS)
     return found
+
+
+def _drop_defaults(found: dict[str, Any], defaults: Mapping[str, Any]) -> None:
+    for key, value in defaults.items():
+        if key in found and (found[key] == value or found[key] is None):
+            del found[key]
 
 
 def normal_route(route: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,18 @@ from .entries import (
 from .ip_blocks import INHERITED, is_automatic, settled
 from .merging import Merged, holds_no_address, merge, name_and_type, over
 from .normal import SHOWN_ONLY, normal_interface
-from .shapes import FAMILIES, Interface, Key, State, entries_of, is_absent, key_of, state_of
+from .shapes import (
+    FAMILIES,
+    WHOLE_BLOCKS,
+    Interface,
+    Key,
+    State,
+    entries_of,
+    is_absent,
+    is_virtual,
+    key_of,
+    state_of,
+)
 from .typed import typed
 from .upstream import upstream_revert
 
@@ -57,7 +68,7 @@ def generate_revert(desired: Mapping[str, Any], pre: Mapping[str, Any]) -> State
         "routes": _config(_back(ROUTES, entries_of(pre, "routes"), routes_after(pre, desired, merged))),
         "route-rules": _config(_back(RULES, entries_of(pre, "route-rules"), rules_after(pre, desired))),
         "dns-resolver": _dns_back(desired, pre),
-        "hostname": _changed(raw.get("hostname"), desired.get("hostname")),
+        "hostname": _hostname_back(raw.get("hostname") or {}, desired.get("hostname") or {}),
         "ovs-db": _changed_maps(raw.get("ovs-db") or {}, desired.get("ovs-db") or {}),
         "ovn": _changed(raw.get("ovn"), desired.get("ovn")),
     }
@@ -88,7 +99,9 @@ def _mended(raw: State, merged: Mapping[Key, Merged]) -> Iterator[Interface]:
             if not is_absent(one.apply):  # a policy that removes what was not there has nothing to undo
                 yield name_and_type(one.apply, "absent")
         elif is_absent(one.apply):
-            yield _whole(one.current)
+            whole = _whole(one.current)
+            if is_virtual(whole) or not _changes_nothing(whole, interface_after(one)):
+                yield whole
         else:
             # gr says nothing where the state before reported none of the policy's keys.
             bare = {known: one.current[known] for known in ALWAYS_KNOWN}
@@ -111,6 +124,11 @@ def _parts(found: Interface, apply: Interface, current: Interface, one: Merged) 
     for key in one.desired or ():
         if key not in current and key in RESETS:
             back[key] = copy.deepcopy(RESETS[key])
+    for block in WHOLE_BLOCKS:
+        if block in back and block in current:
+            back[block] = copy.deepcopy(current[block])
+            if is_virtual(current) and "mac-address" in current and back[block] != (one.after.get(block) or {}):
+                back["mac-address"] = current["mac-address"]
     lost = holds_no_address(apply) and not holds_no_address(current)
     for family in FAMILIES:
         if family in apply or lost:
@@ -175,6 +193,10 @@ def _dns_back(desired: State, pre: State) -> State:
         return {}
     # Lists that are not named would stay as they are.
     return {"config": {**{key: [] for key in after}, **before} if before else {}}
+
+
+def _hostname_back(back: State, wanted: State) -> State:
+    return back if back.get("config") != wanted.get("config") else {}
 
 
 def _changed(back: Any, wanted: Any) -> Any:

@@ -35,6 +35,9 @@ PARENTS: dict[str, tuple[str, str]] = {
     "infiniband": ("infiniband", "base-iface"),
 }
 
+# Blocks nmstate replaces as a whole: a key that is left out is lost, and with another one the interface is made anew.
+WHOLE_BLOCKS = tuple(block for block, _key in PARENTS.values())
+
 # These live beside the kernel's interfaces and may have the same name as one of them.
 USER_SPACE = frozenset({"ovs-bridge", "ipsec"})
 # Nobody can create or delete these; everything else is virtual.

@@ -95,6 +95,8 @@ def _addresses_back(
 ) -> list[Any]:
     """Ours go, those we removed come back, all others stay. Those of before stand first: the first is the primary."""
     before, left, here = (_by_text(block) for block in (target, then, now))
+    if now["enabled"] and list(before) == list(here):
+        return list(here.values())
     ours = [text for text in left if text not in before]
     if any(text not in here for text in ours) and now["enabled"]:
         gone = ", ".join(text for text in ours if text not in here)

@@ -25,9 +25,11 @@ from .reversal import Ledger
 from .shapes import (
     FAMILIES,
     PORT_LISTS,
+    WHOLE_BLOCKS,
     Interface,
     Key,
     is_absent,
+    is_virtual,
     key_of,
     names_used_by,
     port_blocks_of,
@@ -150,7 +152,17 @@ def _keys_back(target: Interface, scene: Scene, claims: Claims, ledger: Ledger) 
                 found[family] = block
     if ports and ports_of(target) is not None:
         _ports_back(target, then, now, found, claims, ledger)
+    _complete(found, now, scene.before.get(key, {}))
     return found
+
+
+def _complete(found: Interface, now: Interface, before: Interface) -> None:
+    """What nmstate takes as a whole is given as a whole. The interface is made anew by it, with its old address."""
+    for block in WHOLE_BLOCKS:
+        if block in found:
+            found[block] = over(found[block], now.get(block) or {})
+            if is_virtual(now) and before.get("mac-address"):
+                found.setdefault("mac-address", before["mac-address"])
 
 
 def _was_made_a_port_since(scene: Scene, key: Key) -> bool:
@@ -216,9 +228,34 @@ def _ports_back(
         else:
             ledger.revert(f"{name} with port {port}")
             result[port] = before[port]
-    if list(result) != list(here):
+    for port in before:
+        if port in left and port in here:
+            result[port] = _port_settings_back(target, port, (before[port], left[port], here[port]), claims, ledger)
+    if result != here:
         found["type"] = type_of(target)
         set_ports(found, list(result.values()))
+
+
+def _port_settings_back(
+    controller: Interface, port: str, times: tuple[Any, Any, Any], claims: Claims, ledger: Ledger
+) -> Any:
+    """What the controller says of a port that was there before and is there now, such as its cost in the tree."""
+    before, left, here = times
+    if not all(isinstance(block, Mapping) for block in times):
+        return here
+    result = dict(here)
+    for key, value in before.items():
+        if value in (left.get(key), here.get(key)):
+            continue
+        what = f"{controller['name']} port {port} {key}"
+        if owner := claims.of_port_setting(key_of(controller), port, key, here.get(key)):
+            ledger.keep(f"{what} {words_for(here.get(key))}", owner)
+        elif here.get(key) == left.get(key):
+            ledger.revert(f"{what} {words_for(value)}")
+            result[key] = copy.deepcopy(value)
+        else:
+            ledger.drift(f"{what}: the policy set {words_for(left.get(key))}, now {words_for(here.get(key))}")
+    return result
 
 
 def _leaves(block: Mapping[str, Any], skipping: set[str], path: Path = ()) -> Iterator[tuple[Path, Any]]:

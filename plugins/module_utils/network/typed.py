@@ -17,7 +17,7 @@ from .shapes import Interface, State, state_of, type_of
 
 NUMBERS = frozenset({
     "mtu", "prefix-length", "metric", "table-id", "weight", "cwnd", "initcwnd", "initrwnd", "advmss", "priority",
-    "route-table", "fwmark", "fwmask", "auto-table-id", "auto-route-metric", "prefix-route-metric", "total-vfs", "id",
+    "route-table", "fwmark", "fwmask", "auto-route-table-id", "auto-route-metric", "prefix-route-metric", "total-vfs", "id",
     "route-table-id", "suppress-prefix-length",
 })  # fmt: skip
 SWITCHES = frozenset({
@@ -75,4 +75,11 @@ def _switch(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-CONVERSIONS: tuple[tuple[frozenset[str], Callable[[str], Any]], ...] = ((NUMBERS, _number), (SWITCHES, _switch))
+MAC_ADDRESSES = frozenset({"mac-address"})
+
+
+CONVERSIONS: tuple[tuple[frozenset[str], Callable[[str], Any]], ...] = (
+    (NUMBERS, _number),
+    (SWITCHES, _switch),
+    (MAC_ADDRESSES, str.upper),
+)
