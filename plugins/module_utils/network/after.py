@@ -21,6 +21,8 @@ from .shapes import FAMILIES, Interface, Key, State, entries_of, is_absent, is_v
 from .typed import typed
 from .upstream import DNS_LISTS, dns_lists, refuse_impossible_routes, route_goes
 
+FIRST_OWN_PRIORITY = 30000  # what nmstate gives a rule without one
+
 
 def state_after(pre: Mapping[str, Any], desired: Mapping[str, Any]) -> State:
     """The whole configured state once `desired` is applied to `pre`."""
@@ -66,7 +68,17 @@ def rules_after(pre: State, desired: State) -> list[Entry]:
     gone = [rule for rule in wanted if is_absent(rule)]
     before = [clean(rule) for rule in entries_of(pre, "route-rules")]
     stay = [rule for rule in before if not any(rule_matches(pattern, rule) for pattern in gone)]
-    return _with_new_ones(stay, [clean(rule) for rule in wanted], same_rule)
+    return _with_new_ones(stay, [_as_numbered(clean(rule), before) for rule in wanted], same_rule)
+
+
+def _as_numbered(rule: Entry, before: list[Entry]) -> Entry:
+    """A rule without priority gets the next free one of nmstate's own, and the same one when it is made again."""
+    if is_absent(rule) or rule.get("priority") not in (None, -1):
+        return rule
+    return next(
+        (other for other in before if same_rule(rule, other) and int(other.get("priority") or 0) >= FIRST_OWN_PRIORITY),
+        rule,
+    )
 
 
 def _with_new_ones(stay: list[Entry], wanted: list[Entry], same: Callable[[Entry, Entry], bool]) -> list[Entry]:

@@ -80,6 +80,8 @@ def normal_interface(interface: Interface) -> Interface:
     found = {key: _plain(value) for key, value in interface.items() if key not in SHOWN_ONLY}
     for family in FAMILIES:
         found[family] = normal_block(family, interface.get(family) or {})
+    if found["type"] == "loopback":  # makes no address by itself, whichever way is shown
+        found["ipv6"].pop("addr-gen-mode", None)
     if "mac-address" in found:
         found["mac-address"] = str(found["mac-address"]).upper()
     _drop_defaults(found, INTERFACE_DEFAULTS)

@@ -17,8 +17,8 @@ from .shapes import Interface, State, state_of, type_of
 
 NUMBERS = frozenset({
     "mtu", "prefix-length", "metric", "table-id", "weight", "cwnd", "initcwnd", "initrwnd", "advmss", "priority",
-    "route-table", "fwmark", "fwmask", "auto-route-table-id", "auto-route-metric", "prefix-route-metric", "total-vfs", "id",
-    "route-table-id", "suppress-prefix-length",
+    "route-table", "fwmark", "fwmask", "auto-route-table-id", "auto-route-metric", "prefix-route-metric", "total-vfs",
+    "id", "route-table-id", "suppress-prefix-length",
 })  # fmt: skip
 SWITCHES = frozenset({
     "enabled", "dhcp", "autoconf", "auto-dns", "auto-gateway", "auto-routes", "allow-extra-address", "quickack",
