@@ -17,8 +17,8 @@ from typing import Any
 
 from ..clock import RealClock
 from ..problems import Refused
-from .after import state_after
 from .backends.choosing import choose
+from .diffs import diff_of
 from .guard.deal import boot_id
 from .hidden import masked
 from .intents import Intent
@@ -26,7 +26,6 @@ from .journal import Contents, Journal
 from .journal_entries import Action, Entry, Holder, Stage
 from .node_look import handler_runs, lifelines, open_api, surroundings
 from .node_settle import settle_journal
-from .normal import normalised
 from .probes.probe import Finding, Probe, default_probes
 from .probes.rounds import run_once
 from .risk import risks_of
@@ -211,25 +210,3 @@ class NodeRun:
                 return
             entry = self.journal.begin(self._entry(intent, holder=holder), lambda other: True)
             self.journal.move(entry.id, Stage.COMMITTED, self.clock.date())
-
-
-def diff_of(intent: Intent) -> dict[str, Any]:
-    """Only what is about to be another one, before and after."""
-    before, after = normalised(intent.now), normalised(state_after(intent.now, intent.change))
-    return {
-        "before_header": f"{intent.policy}: now",
-        "after_header": f"{intent.policy}: then",
-        "before": masked(_only_differing(before, after)),
-        "after": masked(_only_differing(after, before)),
-    }
-
-
-def _only_differing(state: State, other: State) -> State:
-    found: State = {}
-    for part, value in state.items():
-        there = other.get(part)
-        if value == there:
-            continue
-        listed = isinstance(value, list) and isinstance(there, (list, type(None)))
-        found[part] = [one for one in value if one not in (there or [])] if listed else value
-    return found
