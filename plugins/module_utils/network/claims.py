@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from .addresses import cidr
+from .addresses import cidr, holds
 from .entries import clean
 from .shapes import (
     FAMILIES,
@@ -54,6 +54,7 @@ class Claims:
         self._interfaces: dict[str, dict[Key, Interface]] = {
             policy: by_key(state) for policy, state in self._states.items()
         }
+        self._ways: list[tuple[str, str, str]] = []
 
     def of_interface(self, name: str) -> str:
         """Who needs this interface to exist: by name, as a port or parent, or for a route or rule."""
@@ -67,12 +68,18 @@ class Claims:
         wanted = ((policy, value_at(found, path)) for policy, found in self._blocks(key))
         return self._first(policy for policy, value in wanted if value is not None and value == now)
 
+    def keep_way(self, interface: str, next_hop: str, owner: str) -> None:
+        """A route that stays for somebody: the address it stands on must stay, too."""
+        self._ways.append((interface, next_hop, owner))
+
     def of_address(self, key: Key, family: str, text: str) -> str:
-        return self._first(
+        by_name = (
             policy
             for policy, found in self._blocks(key)
             if text in [cidr(entry) for entry in (found.get(family) or {}).get("address") or ()]
         )
+        by_way = (owner for interface, hop, owner in self._ways if interface == key[0] and holds(text, hop))
+        return self._first(by_name) or self._first(by_way)
 
     def of_addresses(self, key: Key, family: str, now: list[str]) -> str:
         """Who wants just this list: a policy names all addresses of a family at once."""

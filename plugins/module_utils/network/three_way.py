@@ -19,7 +19,7 @@ from .differences import words_for
 from .reversal import Ledger, Reversal
 from .revert import generate_revert
 from .shapes import FAMILIES, State, by_key, entries_of, interfaces_of
-from .three_way_entries import ROUTES, RULES, Sort, Times, entries_back
+from .three_way_entries import ROUTES, RULES, Sort, Times, entries_back, keep_footings
 from .three_way_interfaces import Scene, interfaces_back
 from .typed import typed
 
@@ -46,6 +46,7 @@ def plan_way_back(
     """As `plan_reversal`, with a way back that was computed when the policy was applied."""
     before, then, here = typed(pre), state_after(pre, desired), typed(now)
     target, owners, ledger = typed(target), Claims(claims), Ledger()
+    keep_footings(entries_of(target, ROUTES.part), _times(ROUTES, before, then, here), owners)
     interfaces_back(interfaces_of(target), Scene(by_key(before), by_key(then), by_key(here)), owners, ledger)
     there = _families_on(state_after(here, {"interfaces": ledger.state.get("interfaces") or []}))
     for sort in (ROUTES, RULES):

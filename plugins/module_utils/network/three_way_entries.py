@@ -98,6 +98,16 @@ def entries_back(
         ledger.put(sort.part, {"config": sorted(found, key=sort.order)})
 
 
+def keep_footings(target: list[Entry], times: Times, claims: Claims) -> None:
+    """Before addresses are looked at: which routes of ours will stay because somebody else wants them."""
+    back = [entry for entry in target if not is_absent(entry)]
+    for entry in [entry for pattern in target if is_absent(pattern) for entry in _own(ROUTES, pattern, times)]:
+        others = [*back, *(other for other in map(clean, times.now) if other != entry)]
+        owner = claims.of_entry(ROUTES.part, entry, others, ROUTES.same)
+        if owner and entry.get("next-hop-interface") and entry.get("next-hop-address"):
+            claims.keep_way(entry["next-hop-interface"], entry["next-hop-address"], owner)
+
+
 def _own(sort: Sort, pattern: Entry, times: Times) -> list[Entry]:
     """What the policy brought and is still there. Never what was there before it."""
     wanted = without_state(pattern)

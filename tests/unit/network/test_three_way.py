@@ -271,3 +271,15 @@ def test_a_policy_below_is_as_content_with_the_route_that_comes_back() -> None:
     found = plan_reversal(middle, above, top, {"below": below})
     assert found.kept == ()
     assert differences(middle, state_after(top, found.state)) == []
+
+
+def test_the_address_a_claimed_route_stands_on_stays_with_it() -> None:
+    way = route("192.0.2.1", "198.51.100.0/24")
+    wide = {**wanted(ipv4=static("192.0.2.5")), **routes(way)}
+    now = state_after(PLAIN, wide)
+    found = plan_reversal(PLAIN, wide, now, {"narrow": routes(way)})
+    assert {kept.owner for kept in found.kept} == {"narrow"}
+    after = state_after(now, found.state)
+    assert [entry["destination"] for entry in after["routes"]["config"]] == ["198.51.100.0/24"]
+    (eth1,) = (one for one in after["interfaces"] if one["name"] == "eth1")
+    assert [entry["ip"] for entry in eth1["ipv4"]["address"]] == ["192.0.2.5"]
