@@ -223,7 +223,7 @@ def test_a_run_that_was_killed_is_taken_up_by_the_next_one(fleet: Fleet) -> None
     assert (fleet.look(policy), fleet.leftovers()) == (None, [])
 
 
-@pytest.mark.parametrize("after", ["neutralise", "revert", "forget", "delete"])
+@pytest.mark.parametrize("after", ["neutralise", "revert", "forget", "release"])
 def test_a_run_stopped_after_any_of_its_writes_goes_on(fleet: Fleet, after: str) -> None:
     nodes = fleet.nodes(2)
     policy = fleet.prepared_policy()

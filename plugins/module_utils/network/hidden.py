@@ -20,13 +20,18 @@ _NUMBERED = "<secret "
 SECRET_KEYS = frozenset({"password", "private-key-password", "mka-cak", "psk"})
 
 
-def masked(value: Any, key: str = "") -> Any:
+def masked(value: Any, key: str = "", by: str = HIDDEN) -> Any:
     """The same, readable by anybody."""
     if isinstance(value, Mapping):
-        return {inner: masked(one, str(inner)) for inner, one in value.items()}
+        return {inner: masked(one, str(inner), by) for inner, one in value.items()}
     if isinstance(value, list):
-        return [masked(one, key) for one in value]
-    return HIDDEN if key in SECRET_KEYS and value is not None else value
+        return [masked(one, key, by) for one in value]
+    return by if key in SECRET_KEYS and value is not None else value
+
+
+def as_shown(value: Any) -> Any:
+    """The same as nmstate would show it once it is applied."""
+    return masked(value, by=PLACEHOLDER)
 
 
 def without_secrets(value: Any, taken: list[str], key: str = "") -> Any:

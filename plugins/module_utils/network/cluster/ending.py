@@ -43,25 +43,24 @@ def release(policy: Policy, records: Records, run: Run) -> None:
 
 
 def _delete(run: Run) -> None:
-    """The deletion first: a policy that is on no node may be deleted at any time, one without finalizer might stay."""
+    """Our finalizer first: deleting what has one only marks it, and the handlers would apply it once more."""
     policy = read_policy(run.options.policy, run.kinds, run.cluster)
     if policy is None:
         return
     ref = ref_to(run.kinds.policies, policy.record)
-    if not policy.record.terminating:
-        deleted = run.cluster.delete(run.kinds.policies, policy.record)
-        run.tell(Did("delete", ref, deleted.effect.value))
-        if deleted.problem:
-            raise deleted.problem
-    run.outcome.changed = True
-    policy = read_policy(run.options.policy, run.kinds, run.cluster)
-    if policy is None:
-        return
     freed = run.cluster.remove_finalizers(run.kinds.policies, policy.record, [FINALIZER])
     run.tell(Did("release", ref, freed.effect.value))
     if freed.problem:
         raise freed.problem
-    if not freed.gone and freed.record is not None and freed.record.finalizers:
+    run.outcome.changed = True
+    if freed.gone or freed.record is None:
+        return
+    if not freed.record.terminating:
+        deleted = run.cluster.delete(run.kinds.policies, freed.record)
+        run.tell(Did("delete", ref, deleted.effect.value))
+        if deleted.problem:
+            raise deleted.problem
+    if freed.record.finalizers:
         others = ", ".join(freed.record.finalizers)
         run.outcome.warn(f"{POLICY} {policy.name} is still held by {others}, which is not ours", run.tell)
 

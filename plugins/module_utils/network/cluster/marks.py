@@ -19,7 +19,7 @@ from ...events import Did, Noted
 from ...objects import ref_to
 from ...problems import Interrupted, Refused, TimedOut
 from .kinds import FINALIZER, NEUTRAL, ORIGINAL_SELECTOR, POLICY, PROGRESS
-from .outcome import Run
+from .outcome import CalledOff, Run
 from .plan import original_selector
 from .scene import Policy, read_policy
 
@@ -116,6 +116,8 @@ def neutralise(run: Run) -> None:
         policy = read_policy(run.options.policy, run.kinds, run.cluster)
         if policy is None or policy.neutral:
             return
+        if not policy.opted_in:
+            raise CalledOff
         if not policy.in_progress:
             written = send(policy, neutralising(policy), "neutralise", run)
             if written.changed or written.gone:

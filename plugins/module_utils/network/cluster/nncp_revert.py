@@ -25,13 +25,13 @@ from .helper_policies import create_helper, remove_all_helpers, settle_leftovers
 from .kinds import POLICY, find_kinds
 from .marks import mark, marking, neutralise, neutralising, send
 from .options import NncpOptions
-from .outcome import WELL, NncpOutcome, NodeOutcome, Phase, Run
+from .outcome import WELL, CalledOff, NncpOutcome, NodeOutcome, Phase, Run
 from .plan import Plan, make_plan, refuse_unless_opted_in
 from .prepare import prepare
 from .progress import progress_text, send_event
 from .records import Records, read_records
 from .reports import wait_for_reports
-from .reverting import CalledOff, Reverting
+from .reverting import Reverting
 from .scene import Policy, Scene, look
 
 if TYPE_CHECKING:

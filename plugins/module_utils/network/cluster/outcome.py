@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
 
+class CalledOff(Exception):
+    """Somebody has dropped the opt-in while we were at it."""
+
+
 class Phase(str, enum.Enum):
     """Of a node."""
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...problems import Refused
-from ..hidden import placeholders_in
+from ..hidden import as_shown, placeholders_in
 from ..reversal import Reversal
 from ..risk import Lifelines, risks_of
 from ..synthetic import synthetic_pre_state
@@ -127,6 +127,8 @@ def _record(
     at: str,
 ) -> NodeRecord | None:
     """None: nobody recorded it, and nobody consented to go without."""
+    # Nodes report no passwords, so they are not needed to compare; and a record is no place for them.
+    desired = as_shown(desired)
     # Once a run has made up a state before, a later one goes on from that, not from what is half taken back.
     if known is not None and (known.made_up or options.mode != "delete"):
         return NodeRecord(name, known.pre, known.recorded_at, known.made_up, desired)

@@ -15,15 +15,11 @@ from dataclasses import dataclass, field
 from ...events import Progress, StepBegan, StepEnded
 from .helper_policies import create_helper, helper_name, remove_helper
 from .marks import LOOK_AGAIN, mark
-from .outcome import NodeOutcome, Phase, Run
+from .outcome import CalledOff, NodeOutcome, Phase, Run
 from .plan import NodePlan, Plan
 from .progress import progress_text, send_event
 from .scene import Enacted, Enactment, Policy, read_enactments, read_helpers, read_policy, read_state
 from .waves import Wave, may_start, must_stop
-
-
-class CalledOff(Exception):
-    """Somebody has dropped the opt-in while we were at it."""
 
 
 @dataclass
@@ -48,7 +44,7 @@ class Reverting:
         for one in self.run.outcome.nodes.values():
             if one.phase is Phase.WAITING:
                 why = "the time was over before its turn" if self.run.deadline.passed() else "other nodes had failed"
-                one.phase, one.reason = Phase.ABORTED, why
+                one.phase, one.reason = Phase.ABORTED, one.reason or why
 
     def _work_on(self, wave: Wave) -> None:
         while True:
@@ -77,13 +73,13 @@ class Reverting:
         return policy
 
     def _start(self, wave: Wave, held: set[str], failed: int, policy: Policy) -> None:
-        waiting = [one.node for one in self._of(wave) if one.phase is Phase.WAITING]
-        for name in may_start(waiting, len(self.running), failed, self.plan.most):
+        waiting = [one for one in self._of(wave) if one.phase is Phase.WAITING]
+        for one in waiting:
+            # Until its handler has noticed, it could still apply the policy after our way back from it.
+            one.reason = "its handler has not let go of the policy yet" if one.node in held else ""
+        free = [one.node for one in waiting if one.node not in held]
+        for name in may_start(free, len(self.running), failed, self.plan.most):
             outcome = self.run.outcome.nodes[name]
-            if name in held:
-                # Until its handler has noticed, it could still apply the policy after our way back from it.
-                outcome.reason = "its handler has not let go of the policy yet"
-                continue
             create_helper(self.plan.nodes[name], self.run, policy.record.uid)
             self.running[name] = helper_name(policy.name, policy.record.uid, self.plan.nodes[name])
             outcome.phase, outcome.reason = Phase.RUNNING, ""

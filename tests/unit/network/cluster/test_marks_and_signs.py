@@ -25,9 +25,9 @@ from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.outcom
     NodeOutcome,
     Phase,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.plan import NodePlan
+from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.plan import NodePlan, make_plan
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.progress import progress_text
-from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.records import NodeRecord
+from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.records import NodeRecord, Records
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.reports import unshown
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.scene import (
     Enacted,
@@ -170,6 +170,16 @@ def test_a_report_that_does_not_show_what_was_applied_a_moment_ago_is_not_believ
     states = {} if state is None else {"n1": state}
     scene = Scene(policy(), {}, states, [enactment("Available", desired=MTU, at=at)])
     assert unshown(policy(), scene, parse_time(NOW)) == expected
+
+
+def test_passwords_are_neither_planned_with_nor_recorded() -> None:
+    secured = {"name": "eth1", "type": "ethernet", "802.1x": {"identity": "me", "password": "hunter2"}}
+    here = policy(annotations={OPT_IN: "true"})
+    view = NodeView("n1", {"kubernetes.io/hostname": "n1"}, ready=True, handled=True)
+    scene = Scene(here, {"n1": view}, {"n1": MTU}, [enactment("Available", desired={"interfaces": [secured]})])
+    options = parse_nncp({**DEFAULTS, "mode": "delete", "force": True}, check_mode=False)
+    plan = make_plan(options, here, scene, Records("vlan", "nmstate", {}), NOW)
+    assert "hunter2" not in plan.nodes["n1"].record.as_text()
 
 
 DEFAULTS = {
