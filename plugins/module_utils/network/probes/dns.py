@@ -5,7 +5,8 @@
 """dns: does a name server answer? Asked directly, so that no library, cache or hosts file answers in its place.
 
 Room: network (probes). With a name, NOERROR and NXDOMAIN count: both come from a server that knows. Without one any
-answer counts, but what resolved before the change must still resolve after it. One server of several is enough.
+answer counts, but what resolved before the change must still resolve after it: the same name, also when the change
+moves the node's search domain. One server of several is enough.
 """
 
 from __future__ import annotations
@@ -33,18 +34,19 @@ def dns(attempt: Attempt) -> Success:
     usable = [server for server in servers if family in ("", family_of(server.host))]
     if not usable:
         raise Failed("no name server is set")
-    name = asked.name or default_name(attempt.surroundings)
-    must_resolve = bool(asked.name) or (attempt.earlier is not None and attempt.earlier.mark == RESOLVES)
+    depth, _space, asked_before = (attempt.earlier.mark if attempt.earlier else "").partition(" ")
+    name = asked.name or asked_before or default_name(attempt.surroundings)
+    must_resolve = bool(asked.name) or depth == RESOLVES
     heard = _ask(name, usable, must_resolve, attempt.deadline)
     good = next((server for server, seen in heard.items() if seen.resolves), None)
     if good:
-        return Success(f"{good.host} answers {heard[good].named} for {name}", RESOLVES)
+        return Success(f"{good.host} answers {heard[good].named} for {name}", f"{RESOLVES} {name}")
     if not heard:
         raise Failed(f"no answer from {', '.join(server.host for server in usable)} {attempt.within}")
     said = ", ".join(f"{server.host} answers {seen.named} for {name}" for server, seen in heard.items())
     if must_resolve:
         raise Failed(said)
-    return Success(said, ANSWERS)
+    return Success(said, f"{ANSWERS} {name}")
 
 
 def default_name(surroundings: Surroundings) -> str:

@@ -52,13 +52,20 @@ def test_every_type_has_a_runner_and_a_time_out() -> None:
     ("target", "earlier", "rcode", "works", "mark"),
     named(
         {
-            "a name that resolves": ("a.example", None, 0, True, "resolves"),
-            "a name that does not exist": ("a.example", None, 3, True, "resolves"),
+            "a name that resolves": ("a.example", None, 0, True, "resolves a.example"),
+            "a name that does not exist": ("a.example", None, 3, True, "resolves a.example"),
             "a name that cannot be resolved": ("a.example", None, 2, False, ""),
-            "any answer at first": ("", None, 5, True, "answers"),
-            "any answer where any answer was enough before": ("", "answers", 2, True, "answers"),
-            "an answer that says less than before": ("", "resolves", 2, False, ""),
-            "an answer that says more than before": ("", "answers", 0, True, "resolves"),
+            "any answer at first": ("", None, 5, True, "answers ."),
+            "any answer where any answer was enough before": ("", "answers .", 2, True, "answers ."),
+            "an answer that says less than before": ("", "resolves .", 2, False, ""),
+            "an answer that says more than before": ("", "answers .", 0, True, "resolves ."),
+            "the name from before": (
+                "",
+                "answers b.example",
+                0,
+                True,
+                "resolves b.example",
+            ),
         }
     ),
 )
