@@ -61,6 +61,10 @@ def with_address(interface: str, address: str) -> dict[str, Any]:
     return {"interfaces": [{"name": interface, "type": "ethernet", "state": "up", "ipv4": ipv4}]}
 
 
+def boot_id(node: NetNode) -> str:
+    return node.run(["cat", "/proc/sys/kernel/random/boot_id"], check=True).stdout
+
+
 def state_of(node: NetNode) -> dict[str, str]:
     return {one["name"]: one["state"] for one in node.show()["interfaces"]}
 
@@ -141,7 +145,9 @@ def test_a_reboot_keeps_files_and_profiles_and_ends_everything_else(net: Net) ->
     for place in ("/var/lib/journal-of-mine", "/run/marker", "/tmp/marker"):
         node.path(place).write_text("here")
     node.path("/etc/cron.d/guard").write_text("@reboot root echo back > /var/lib/guard\n")
+    started = boot_id(node)
     node.reboot()
+    assert boot_id(node) not in (started, Path("/proc/sys/kernel/random/boot_id").read_text())
     until(lambda: node.addresses("eth2") == [SPARE], "the profile's address")
     assert "br9" not in node.links()
     assert "sleep" not in node.run(["ps", "-e"], check=True).stdout

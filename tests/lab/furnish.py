@@ -16,6 +16,7 @@ import socket
 import stat
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,9 @@ def main(directory: Path, furniture: dict[str, Any]) -> None:
     if furniture["network"]:
         mount("-t", "sysfs", "-o", "ro", "sysfs", "/sys")  # shows the interfaces of this network, not the machine's
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        stand_in("kernel/random/boot_id", uuid.uuid4())  # it is a machine of its own, and this is its start
     for name, value in furniture["stand_ins"].items():
-        stand_in = Path(name.replace("/", "."))
-        stand_in.write_text(f"{value}\n")
-        mount("--bind", str(stand_in), f"/proc/sys/{name}")
+        stand_in(name, value)
     for name, value in furniture["settings"].items():
         Path(f"/proc/sys/{name}").write_text(f"{value}\n")
     if furniture["hostname"]:
@@ -83,6 +83,14 @@ def make_alike(new: Path, model: Path) -> None:
     owner = model.stat()
     os.chown(new, owner.st_uid, owner.st_gid)
     new.chmod(stat.S_IMODE(owner.st_mode))
+
+
+def stand_in(name: str, value: object) -> None:
+    """Let a file below /proc/sys be another one in here."""
+    file = Path("stand-ins", name.replace("/", "."))
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"{value}\n")
+    mount("--bind", str(file), f"/proc/sys/{name}")
 
 
 def mount(*arguments: str) -> None:
