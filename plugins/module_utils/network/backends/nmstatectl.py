@@ -15,19 +15,15 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any
 
-from ...problems import Problem, Refused
-from ..guard import checkpoints, profiles
+from ..guard import profiles
+from .ip_command import CannotApply
+from .under_checkpoint import UnderCheckpoint, listed, refuse_beside_others
 
 _TIMEOUT = 120.0
 
 
-class CannotApply(Problem):
-    """The node said no; what was there is restored."""
-
-
-class Nmstatectl:
+class Nmstatectl(UnderCheckpoint):
     name = "nmstatectl"
-    managed = True
 
     @staticmethod
     def is_there() -> bool:
@@ -40,24 +36,9 @@ class Nmstatectl:
 
     def apply(self, state: Mapping[str, Any], seconds: float) -> str:
         """nmstatectl leaves its checkpoint behind, to be dropped or rolled back by its path."""
-        others = _checkpoints()
-        if others:
-            # His would roll our change back, and nmstatectl cannot make a second one over the same devices.
-            raise Refused(
-                "another change is under way on this node",
-                which=", ".join(others),
-                why="NetworkManager holds a checkpoint that is not ours",
-                next_step="wait until its owner has decided (kubernetes-nmstate's handler, a person), then run again",
-            )
+        refuse_beside_others()
         self._run(["apply", "--no-commit", "--timeout", str(int(seconds) + 1)], json.dumps(state))
-        return next(iter(_checkpoints()), "")
-
-    def renew(self, checkpoint: str, seconds: float) -> bool:
-        try:
-            checkpoints.renew(checkpoint, int(seconds) + 1)
-        except checkpoints.NoCheckpoint:
-            return False
-        return True
+        return next(iter(listed()), "")
 
     def _run(self, words: list[str], given: str = "") -> str:
         try:
@@ -69,13 +50,6 @@ class Nmstatectl:
         if done.returncode:
             raise CannotApply(f"nmstatectl {words[0]} was refused", why=_short(done.stderr))
         return done.stdout
-
-
-def _checkpoints() -> list[str]:
-    try:
-        return checkpoints.listed()
-    except checkpoints.NoCheckpoint as problem:
-        raise CannotApply("NetworkManager does not answer", why=str(problem)) from problem
 
 
 def _short(text: str) -> str:
