@@ -10,7 +10,7 @@ Secrets only on demand, apart from the rest, because whoever writes them to a fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -53,22 +53,36 @@ class Keepsakes:
 def keep(plan: Plan, clusters: Mapping[str | None, Cluster], *, secrets: bool = False) -> Keepsakes:
     """Read everything the plan deletes; Secrets too, if that was asked for."""
     kept = Keepsakes()
+    everything = [entry for step in plan.steps for entry in step.going]
     for step in plan.steps:
         if step.going:
-            kept.steps.append(_keep_step(step, clusters[step.rule.context], kept, secrets=secrets))
+            kept.steps.append(_keep_step(step, clusters[step.rule.context], kept, everything, secrets=secrets))
     return kept
 
 
-def _keep_step(step: Step, cluster: Cluster, kept: Keepsakes, *, secrets: bool) -> Keepsake:
+def _controller_uid(item: Mapping[str, Any]) -> str:
+    owners = (item.get("metadata") or {}).get("ownerReferences") or ()
+    return next((str(owner.get("uid")) for owner in owners if owner.get("controller")), "")
+
+
+def _keep_step(
+    step: Step, cluster: Cluster, kept: Keepsakes, everything: Sequence[Entry], *, secrets: bool
+) -> Keepsake:
     entries = [entry for entry in step.going if not _left_out(entry, step, kept, secrets=secrets)]
     places = dict.fromkeys((entry.member.resource, entry.member.record.namespace or None) for entry in entries)
     whole: dict[str, dict[str, Any]] = {}
+    going = {entry.member.record.uid: entry.member.ref for entry in everything}
+    makers: dict[str, ObjectRef] = {}
     for resource, namespace in places:
         for item in cluster.list_whole(resource, namespace):
             whole[item["metadata"]["uid"]] = sanitised(item, resource)
+            if maker := going.get(_controller_uid(item)):
+                makers[item["metadata"]["uid"]] = maker
     keepsake = Keepsake(step.rule.name)
     for entry in entries:
-        if entry.member.record.uid in whole:
+        if entry.member.record.uid in makers:
+            kept.left_out.append((entry.member.ref, f"{makers[entry.member.record.uid]} makes it again"))
+        elif entry.member.record.uid in whole:
             pile = kept.secrets if _is_secret(entry) else keepsake.objects
             pile.append(whole[entry.member.record.uid])
         else:

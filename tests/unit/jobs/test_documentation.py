@@ -37,6 +37,7 @@ NAMES = (
     "nncp_guard",
     "nncp_revert",
     "ranked_delete",
+    "undo",
 )
 FRAGMENTS = {
     "sunset.kube.connection": connection,

@@ -1,0 +1,122 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: undo
+short_description: Bring back what a run deleted, from the undo bundle it left
+version_added: 0.1.0
+description:
+  - Creates the objects again that M(sunset.kube.ranked_delete), M(sunset.kube.drain) or
+    M(sunset.kube.managed_cluster) deleted with O(evidence_dir). Namespaces and definitions first, then Secrets, then
+    the steps of the deletion from the last to the first.
+  - What is there already is never touched. It is listed under RV(existing).
+  - Objects come back as others - with another uid, without status, without finalizers and owners. What a controller
+    had made of them it makes again. Data of volumes that were deleted does not come back, and neither does anything
+    outside the cluster; what is known of that is warned of.
+  - Run it with C(--check --diff) first. The API server tries every creation without keeping it, as far as its
+    namespace and its kind are there.
+extends_documentation_fragment:
+  - sunset.kube.connection
+  - sunset.kube.attributes
+  - sunset.kube.attributes.writes
+options:
+  bundle:
+    description:
+      - The folder a run left below its O(evidence_dir), or C(undo) in it.
+    type: path
+    required: true
+  undo_vault_password:
+    description:
+      - The password the run was given for its Secrets. Without it they do not come back.
+      - Works when the task runs on the controller.
+    type: str
+  secrets:
+    description:
+      - Secrets of the bundle, opened. The task does this by itself with O(undo_vault_password).
+    type: list
+    elements: dict
+  timeout:
+    description:
+      - Seconds the whole task may take.
+    type: int
+    default: 600
+  parallel:
+    description:
+      - How many requests may be under way at once, 64 at most.
+    type: int
+    default: 48
+  evidence_dir:
+    description:
+      - Directory on the controller. Each run adds a folder with the timeline of every write, and a report of it.
+      - Cannot be used with C(async).
+    type: path
+seealso:
+  - module: sunset.kube.ranked_delete
+  - module: sunset.kube.drain
+author:
+  - sunset.kube contributors (@sunset-kube)
+"""
+
+EXAMPLES = r"""
+- name: What would come back?
+  check_mode: true
+  diff: true
+  sunset.kube.undo:
+    bundle: evidence/20261117T013326.578250Z-ranked_delete
+
+- name: Bring the application back, with its Secrets
+  sunset.kube.undo:
+    bundle: evidence/20261117T013326.578250Z-ranked_delete
+    undo_vault_password: "{{ vault_undo_password }}"
+"""
+
+RETURN = r"""
+restored:
+  description: Every object that came back, as C(object) with its new uid, and its C(old_uid).
+  returned: always
+  type: list
+  elements: dict
+existing:
+  description: Objects of the same name that were there already, and were not touched.
+  returned: always
+  type: list
+  elements: dict
+lost:
+  description: Objects that did not come back, with the C(reason).
+  returned: always
+  type: list
+  elements: dict
+left_out:
+  description: What the run that deleted them did not keep, and why.
+  returned: always
+  type: list
+  elements: str
+counts:
+  description: How many, by what became of them.
+  returned: always
+  type: dict
+truncated:
+  description: Lists that were cut to 200 entries, with their full length.
+  returned: always
+  type: dict
+requests:
+  description: How many requests were sent, by verb.
+  returned: always
+  type: dict
+"""
+
+from ansible_collections.sunset.kube.plugins.module_utils.front import run_module
+from ansible_collections.sunset.kube.plugins.module_utils.jobs.undo import JOB
+
+
+def main() -> None:
+    run_module(JOB)
+
+
+if __name__ == "__main__":
+    main()

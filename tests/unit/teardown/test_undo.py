@@ -1,0 +1,116 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Bringing back: the order, what has to be taken off an object, and bundles that are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.bundle import has_secrets, read_bundle
+from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo import Bundle, layers_of
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo_items import (
+    as_it_can_come_back,
+    without_cluster_address,
+)
+from ansible_collections.sunset.kube.tests.unit.fakes import FakeServer, cluster_on, named
+
+
+def item(kind: str, name: str = "x", api_version: str = "v1", **other: Any) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "shop"}, **other}
+
+
+DEFINITION = item("CustomResourceDefinition", "widgets.example.com", "apiextensions.k8s.io/v1")
+
+
+def test_homes_and_definitions_come_first_then_secrets_then_steps_from_the_last_to_the_first() -> None:
+    steps = [
+        ("users", [item("Widget", "w1", "example.com/v1"), item("Widget", "w2", "example.com/v1")]),
+        ("definitions", [DEFINITION]),
+        ("rest", [item("ConfigMap", "a"), item("ConfigMap", "b"), item("Namespace", "shop")]),
+    ]
+    found = [
+        (name, [one["metadata"]["name"] for one in items]) for name, items in layers_of(Bundle(steps, [item("Secret")]))
+    ]
+    assert found == [
+        ("Namespaces", ["shop"]),
+        ("CustomResourceDefinitions", ["widgets.example.com"]),
+        ("Secrets", ["x"]),
+        ("rest", ["b", "a"]),
+        ("users", ["w2", "w1"]),
+    ]
+
+
+def test_a_job_comes_back_without_the_marks_of_its_former_life_unless_they_were_chosen_by_hand() -> None:
+    labels = {"controller-uid": "u", "batch.kubernetes.io/job-name": "x", "app": "shop"}
+    spec = {"selector": {"matchLabels": {"controller-uid": "u"}}, "template": {"metadata": {"labels": labels}}}
+    back, remark = as_it_can_come_back(item("Job", spec=spec), cluster_on(FakeServer()))
+    assert back["spec"] == {"template": {"metadata": {"labels": {"app": "shop"}}}}
+    assert remark == "Job shop/x: it runs once more"
+    by_hand = {**spec, "manualSelector": True}
+    assert as_it_can_come_back(item("Job", spec=by_hand), cluster_on(FakeServer()))[0]["spec"] == by_hand
+    assert spec["selector"]
+
+
+def test_a_claim_whose_volume_is_gone_says_that_its_data_is() -> None:
+    claim = item("PersistentVolumeClaim", spec={"volumeName": "pv1", "storageClassName": "fast"})
+    claim["metadata"]["annotations"] = {"pv.kubernetes.io/bind-completed": "yes", "mine": "1"}
+    back, remark = as_it_can_come_back(claim, cluster_on(FakeServer()))
+    assert back["spec"] == {"storageClassName": "fast"}
+    assert back["metadata"]["annotations"] == {"mine": "1"}
+    assert "gone with all data" in remark
+
+
+ADDRESSES = {
+    "an address": ({"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "ports": []}, {"ports": []}),
+    "headless": ({"clusterIP": "None"}, None),
+    "none": ({}, None),
+}
+
+
+@pytest.mark.parametrize(("spec", "left"), named(ADDRESSES))
+def test_a_service_can_take_another_address(spec: dict[str, Any], left: dict[str, Any] | None) -> None:
+    found = without_cluster_address(item("Service", spec=spec))
+    assert (found and found["spec"]) == left
+
+
+def bundle_in(folder: Path, content: Any) -> Path:
+    (folder / "undo").mkdir()
+    (folder / "undo" / "01-first-step.json").write_text(json.dumps(content))
+    return folder
+
+
+def test_a_bundle_is_read_with_its_uids_from_the_run_or_from_its_undo_folder(tmp_path: Path) -> None:
+    folder = bundle_in(tmp_path, {"apiVersion": "v1", "kind": "List", "items": [item("ConfigMap", "a")]})
+    (folder / "undo" / "left-out.txt").write_text("Secret shop/x: not kept\n")
+    ref = {"kind": "ConfigMap", "namespace": "shop", "name": "a", "uid": "u1"}
+    (folder / "plan.json").write_text(json.dumps({"steps": [{"objects": [{"object": ref}]}]}))
+    for path in (folder, folder / "undo"):
+        found = read_bundle(str(path), None)
+        assert [(name, [one["metadata"]["name"] for one in items]) for name, items in found.steps] == [
+            ("first-step", ["a"])
+        ]
+        assert (found.left_out, found.uids) == (["Secret shop/x: not kept"], {("ConfigMap", "shop", "a"): "u1"})
+    assert has_secrets(str(folder)) == ""
+    (folder / "undo" / "secrets.vault").write_text("x")
+    assert has_secrets(str(folder)) == str(folder / "undo" / "secrets.vault")
+
+
+BROKEN = {
+    "no list": {"items": "x"},
+    "no objects": {"items": [{"kind": "ConfigMap"}]},
+    "no name": {"items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}]},
+    "another document": [1],
+}
+
+
+@pytest.mark.parametrize("content", named(BROKEN))
+def test_a_broken_bundle_is_named_with_its_file(tmp_path: Path, content: Any) -> None:
+    with pytest.raises(BadOption, match=r"01-first-step\.json"):
+        read_bundle(str(bundle_in(tmp_path, content)), None)
