@@ -96,8 +96,8 @@ GROUPS = (
     ),
     Group(
         "net",
-        pytest("tests/integration", "net", only="net", workers=2),
-        "1 minute",
+        pytest("tests/integration", "net", only="net", workers=3),
+        "5 minutes",
         needs=("cargo", "net"),
         after=("unit", "lint", "integration", "node"),
         builds_on=("lab-tools",),

@@ -36,6 +36,6 @@ def playing(
 
 
 def play(net: Net, *tasks: Task, check: bool = False, diff: bool = False, timeout: float = PATIENCE) -> PlayRun:
-    """These tasks to the end."""
-    with playing(net, tasks, check=check, diff=diff) as running:
+    """These tasks to the end. By pipelining, which is quicker; `playing` goes the way Ansible goes by default."""
+    with playing(net, tasks, "--extra-vars", '{"ansible_pipelining": true}', check=check, diff=diff) as running:
         return running.finish(timeout)
