@@ -80,11 +80,15 @@ def test_everybody_dies_at_once_and_the_address_was_the_only_way_in(net: Net) ->
     until(lambda: everything(node) == before, "the same network")
 
 
-@pytest.mark.parametrize("restarted", [True, False], ids=["and is restarted", "and stays dead"])
-def test_network_manager_is_killed(net: Net, restarted: bool) -> None:
+@pytest.mark.parametrize(
+    ("backend", "restarted"),
+    [("nmstatectl", True), ("networkmanager", False)],
+    ids=["under nmstatectl, and is restarted", "under us, and stays dead"],
+)
+def test_network_manager_is_killed(net: Net, backend: str, restarted: bool) -> None:
     node = net.node(0)
     before = everything(node)
-    with playing(net, [apply("address", ON_ETH2, lease=30, **PATIENT)]) as running:
+    with playing(net, [apply("address", ON_ETH2, backend=backend, lease=30, **PATIENT)]) as running:
         running.until(lambda: changed(node), "the change")
         node.kill_network_manager()
         if restarted:
