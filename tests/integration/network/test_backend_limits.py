@@ -72,6 +72,10 @@ def test_without_network_manager_there_is_ip(take: Take) -> None:
     assert on.ask("choose")["answer"] == "iproute2"
     on.backend = "nmstatectl"
     assert "nmstatectl is not installed, or NetworkManager does not run" in on.ask("choose")["says"]
+    on.backend = "iproute2"
+    kinds = {one["name"]: (one["type"], one["state"]) for one in on.capture()["interfaces"]}
+    cables = {f"eth{number}": ("ethernet", "up" if number < 3 else "down") for number in (1, 2, 3)}
+    assert kinds == {"lo": ("loopback", "up"), **cables}
 
 
 @pytest.mark.parametrize("backend", ["networkmanager", "iproute2"])
@@ -172,6 +176,8 @@ def test_a_change_by_profiles_is_taken_back_by_its_checkpoint_or_stays_over_a_re
     assert "203.0.113.40/25" in on.node.addresses("eth2")
     on.ask("roll back", checkpoint=checkpoint)
     until(lambda: differences(before, on.capture()) == [], "the network from before")
+    on.node.run(["nmcli", "device", "set", "eth2", "managed", "no"], check=True)
+    assert {one["name"]: one["state"] for one in on.capture()["interfaces"]}["eth2"] == "ignore"
     on.apply(STATIC)
     on.node.reboot()
     until(lambda: "203.0.113.40/25" in on.node.addresses("eth2"), "the address after the reboot")

@@ -24,8 +24,7 @@ class CannotApply(Problem):
 
 
 def ask_ip(*words: str) -> list[dict[str, Any]]:
-    """Numbers instead of names: what a table or protocol is called is decided by files of the node."""
-    done = _run(["ip", "-N", "-j", "-d", *words])
+    done = _run(["ip", "-j", "-d", *words])
     if done.returncode:
         raise CannotLook("cannot look at the network of this node", why=done.stderr.strip() or "ip does not answer")
     listed: list[dict[str, Any]] = json.loads(done.stdout or "[]")

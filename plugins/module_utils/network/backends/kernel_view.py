@@ -22,13 +22,14 @@ from .kinds import BY_KERNEL, Field, Kind
 _SETTINGS = Path("/proc/sys/net/ipv6/conf")
 _FAMILIES = {"ipv4": "inet", "ipv6": "inet6"}
 _ONE_ADDRESS = 128  # what DHCP gives; an address out of a router's prefix has the prefix's length
-_LINK_SCOPE = "253"
+_LINK_SCOPE = "link"
 
 
 def look() -> dict[str, Any]:
     links = ask_ip("address", "show")
-    routes = {family: ask_ip(f"-{family}", "route", "show", "table", "all") for family in (4, 6)}
-    rules = {family: ask_ip(f"-{family}", "rule", "show") for family in (4, 6)}
+    # Numbers instead of names here: what a table or protocol is called is decided by files of the node.
+    routes = {family: ask_ip("-N", f"-{family}", "route", "show", "table", "all") for family in (4, 6)}
+    rules = {family: ask_ip("-N", f"-{family}", "rule", "show") for family in (4, 6)}
     dns = resolver_file.read()
     return {
         "interfaces": interfaces_from(links, ipv6_is_on),

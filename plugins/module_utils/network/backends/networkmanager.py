@@ -22,7 +22,7 @@ from . import kernel_view, nm_command
 from .abilities import Ability, refuse_if_any, refuse_what_is_not_in
 from .goal import Goal, goal_of, not_reached
 from .ip_command import CannotApply
-from .nm_command import Manager
+from .nm_command import UNMANAGED, Manager
 from .nm_plan import Plan, Work, plan
 from .nm_view import as_configured
 from .under_checkpoint import UnderCheckpoint, create, refuse_beside_others, roll_back
@@ -110,8 +110,11 @@ def _write(work: Work) -> str:
 
 
 def _bring_up(work: Work, profile: str, deadline: Deadline) -> None:
-    if work.anew and work.name in nm_command.look().devices:
+    device = nm_command.look().devices.get(work.name)
+    if work.anew and device is not None:
         nm_command.tell("device", "delete", work.name)
+    elif device is not None and device.state == UNMANAGED:
+        nm_command.tell("device", "set", work.name, "managed", "yes")
     if not work.again:
         try:
             nm_command.tell("device", "reapply", work.name)  # without an interruption, where that can be done

@@ -34,11 +34,11 @@ def told(*links: Entry, ipv6: bool = True) -> dict[str, Entry]:
 
 def test_leases_are_flags_and_link_local_addresses_are_nothing() -> None:
     addresses = [
-        {"family": "inet", "local": "192.0.2.5", "prefixlen": 24, "scope": "0"},
-        {"family": "inet", "local": "192.0.2.77", "prefixlen": 24, "scope": "0", "dynamic": True},
-        {"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "253"},
-        {"family": "inet6", "local": "2001:db8::9", "prefixlen": 64, "scope": "0", "dynamic": True},
-        {"family": "inet6", "local": "2001:db8::77", "prefixlen": 128, "scope": "0", "dynamic": True},
+        {"family": "inet", "local": "192.0.2.5", "prefixlen": 24, "scope": "global"},
+        {"family": "inet", "local": "192.0.2.77", "prefixlen": 24, "scope": "global", "dynamic": True},
+        {"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "link"},
+        {"family": "inet6", "local": "2001:db8::9", "prefixlen": 64, "scope": "global", "dynamic": True},
+        {"family": "inet6", "local": "2001:db8::77", "prefixlen": 128, "scope": "global", "dynamic": True},
     ]
     found = told(link("eth1", addr_info=addresses))["eth1"]
     assert found["ipv4"] == {"enabled": True, "dhcp": True, "address": [{"ip": "192.0.2.5", "prefix-length": 24}]}
@@ -55,6 +55,9 @@ def test_links_tell_what_they_stand_on_unless_that_is_elsewhere() -> None:
         link("eth1.5", "vlan", {"id": 5, "protocol": "802.1Q"}, link="eth1"),
         link("vx1", "vxlan", vxlan),
         link("tun0", "tun"),
+        link("eno1"),
+        link("lo", link_type="loopback"),
+        link("ppp0", link_type="ppp"),
     )
     assert "veth" not in found["eth1"]
     assert found["ve0"]["veth"] == {"peer": "ve1"}
@@ -62,12 +65,15 @@ def test_links_tell_what_they_stand_on_unless_that_is_elsewhere() -> None:
     assert found["vx1"]["vxlan"] == {
         "id": 7, "base-iface": "eth1", "destination-port": 4789, "learning": True, "remote": "192.0.2.9",
     }  # fmt: skip
-    assert (found["tun0"]["type"], found["tun0"]["state"]) == ("tun", "ignore")
+    kinds = {name: (found[name]["type"], found[name]["state"]) for name in ("tun0", "eno1", "lo", "ppp0")}
+    assert kinds == {
+        "tun0": ("tun", "ignore"), "eno1": ("ethernet", "up"), "lo": ("loopback", "up"), "ppp0": ("unknown", "ignore"),
+    }  # fmt: skip
 
 
 def test_ports_stand_in_their_controllers_list_and_hold_no_address_by_themselves() -> None:
     slave = {"info_kind": "veth", "info_slave_data": {"priority": 32, "cost": 2, "hairpin": False}}
-    local = [{"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "253"}]
+    local = [{"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "link"}]
     found = told(
         link("br0", "bridge", {"stp_state": 1, "forward_delay": 1500, "group_fwd_mask": "0x8", "ageing_time": 30000}),
         link("p1", link_netnsid=0, master="br0", linkinfo=slave, addr_info=local),
