@@ -72,7 +72,7 @@ def _wait_for_network_manager(folder: Folder) -> None:
 
 def main() -> None:
     if len(sys.argv) != 3 or sys.argv[1] not in ("watch", "boot"):
-        sys.exit("usage: guard.watching watch|boot FOLDER")
+        raise SystemExit("usage: guard.watching watch|boot FOLDER")
     if sys.argv[1] == "watch":
         watch(Folder(Path(sys.argv[2])))
     else:
