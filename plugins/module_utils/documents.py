@@ -20,8 +20,8 @@ def documents(text: str, where: str) -> Iterator[Any]:
     yaml = _import_yaml()
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        # Ansible's own kinds of text are no text to libyaml, which wants exactly str.
-        yield from yaml.load_all(text if type(text) is str else text.encode(), Loader=loader)
+        # As bytes: Ansible's own kinds of text are no text to libyaml.
+        yield from yaml.load_all(text.encode(), Loader=loader)
     except yaml.YAMLError as problem:
         why = f"it is not valid YAML: {problem}"
         raise BadOption(f"cannot read {where}", why=why, next_step="mend it") from problem

@@ -27,8 +27,7 @@ from .kube.cluster import Cluster
 from .kube.configuration import ConnectionOptions, load_endpoint
 from .kube.web import WebAnswer, ask_web
 from .problems import Problem
-from .reporting import Report as Report
-from .reporting import hand_back, shown, stop_on_signals
+from .reporting import Report, hand_back, shown, stop_on_signals
 
 
 def _env(name: str) -> tuple[Any, list[str]]:

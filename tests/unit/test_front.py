@@ -29,14 +29,13 @@ from ansible_collections.sunset.kube.plugins.module_utils.front import (
     RUN,
     Context,
     Job,
-    Report,
     connection_options,
     perform,
     run_module,
-    stop_on_signals,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.kube.configuration import ConnectionOptions
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, Refused
+from ansible_collections.sunset.kube.plugins.module_utils.reporting import Report, stop_on_signals
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 COLLECTION = "ansible_collections.sunset.kube"

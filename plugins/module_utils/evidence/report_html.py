@@ -100,11 +100,11 @@ def _summary(one: Stretch, whole: float) -> str:
     told += [f"{one.survivors} still there"] * bool(one.survivors)
     told = told or [f"{len(one.writes)} writes"]
     kind = "late" if one.survivors else "bar"
-    bar = f'<rect class="{kind}" x="{min(begin, 99.5):.2f}%" y="0" width="{length:.2f}%" height="8" rx="2"/>'
+    drawn = f'<rect class="{kind}" x="{min(begin, 99.5):.2f}%" y="0" width="{length:.2f}%" height="8" rx="2"/>'
     return (
         f'<span class="name">{escape(one.name)}</span> <span class="told">{escape(", ".join(told))}, '
         f'{one.end - one.begin:.1f} s</span><svg role="img" aria-label="from {one.begin:.1f} s to {one.end:.1f} s" '
-        f'width="100%" height="8">{bar}</svg>'
+        f'width="100%" height="8">{drawn}</svg>'
     )
 
 

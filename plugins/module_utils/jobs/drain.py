@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.drain_results import drafts_result, drain_diff, drain_plan, drain_result, drain_undo
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
+from ..reporting import Report
 from ..teardown.drain.draft import draft_profiles
 from ..teardown.drain.drain import drain
 from ..teardown.drain.options import parse_drain

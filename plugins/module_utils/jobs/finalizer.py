@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.results import finalizer_diff, finalizer_plan, finalizer_result
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
+from ..reporting import Report
 from ..teardown.finalizer import parse_options, remove_named_finalizers
 
 ARGUMENTS = {

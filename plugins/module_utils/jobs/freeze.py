@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
+from ..reporting import Report
 from ..teardown.freezing import parse_freeze, set_freeze
 
 ARGUMENTS = {

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.guard_results import guard_diff, guard_result
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
 from ..limits import check_run_options
 from ..problems import BadFields
+from ..reporting import Report
 from ..teardown.managed_cluster.guard import GuardOptions, set_guard
 
 ARGUMENTS = {

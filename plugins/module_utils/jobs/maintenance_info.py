@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.maintenance_results import maintenance_result
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
 from ..maintenance.info import tell_maintenance
 from ..maintenance.options import parse_info
+from ..reporting import Report
 from .targets_option import ROUTE_KINDS, TARGETS
 
 ARGUMENTS = {

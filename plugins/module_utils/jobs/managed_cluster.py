@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.cluster_results import fleet_diff, fleet_plan, fleet_result, fleet_undo
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
+from ..reporting import Report
 from ..teardown.managed_cluster.fleet import remove_clusters
 from ..teardown.managed_cluster.options import parse_clusters
 

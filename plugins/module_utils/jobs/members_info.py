@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.ranked_results import members_result
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
 from ..limits import check_run_options
 from ..problems import BadFields
+from ..reporting import Report
 from ..teardown.members.sources import check_members
 from ..teardown.members_info import show_members
 from .members_option import MEMBERS

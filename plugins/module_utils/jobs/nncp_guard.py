@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
 from ..limits import check_run_options
 from ..problems import BadFields
+from ..reporting import Report
 from ..teardown.nncp_guard import NAME, NncpGuardOptions, set_nncp_guard
 
 ARGUMENTS = {

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.nncp_results import nncp_diff, nncp_plan, nncp_result
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
 from ..network.cluster.nncp_revert import revert_policy
 from ..network.cluster.options import parse_nncp
+from ..reporting import Report
 
 ARGUMENTS = {
     **CONNECTION,

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.ranked_results import ranked_diff, ranked_plan, ranked_result, undo_bundle
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
+from ..reporting import Report
 from ..teardown.ranked_delete import delete_ranked, parse_ranked
 from .members_option import MEMBERS
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from ..evidence.bundle import has_secrets, read_bundle
 from ..evidence.results import bounded
-from ..front import CONNECTION, RUN, Context, Job, Report
+from ..front import CONNECTION, RUN, Context, Job
 from ..problems import BadFields, Problem
+from ..reporting import Report
 from ..teardown.undo import Bundle, Undo, UndoOutcome
 
 ARGUMENTS = {

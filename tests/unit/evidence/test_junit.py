@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from typing import Any
+from xml.etree import ElementTree
 
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.junit import junit
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_page import page_of

@@ -18,7 +18,8 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Planned
-from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, RUN, Job, Report
+from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, RUN, Job
+from ansible_collections.sunset.kube.plugins.module_utils.reporting import Report
 from ansible_collections.sunset.kube.plugins.plugin_utils import engine_action
 from ansible_collections.sunset.kube.plugins.plugin_utils.engine_action import EngineAction
 from ansible_collections.sunset.kube.tests.unit.fakes import named
