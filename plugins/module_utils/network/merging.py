@@ -281,7 +281,9 @@ def _settle(one: Merged) -> None:
             block, enabled = merged_block(family, one.apply[family], before)
             one.apply[family] = settled(family, block, enabled)
             if not holds_no_address(one.after):
-                one.after[family] = {**settled(family, over(block, before or {}), enabled), "enabled": enabled}
+                # Flags of a lease that the policy leaves out are not those of before: they are on.
+                both = over(one.apply[family], before or {})
+                one.after[family] = {**settled(family, both, enabled), "enabled": enabled}
     if type_of(one.apply) == "vlan" and "vlan" in one.apply:
         _settle_vlan(one.apply["vlan"], current.get("vlan") or {})
     if "mac-address" in one.apply:

@@ -47,16 +47,38 @@ class Sort:
     matches: Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
     order: Callable[[Mapping[str, Any]], tuple[Any, ...]]
     rivals: Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
+    made_for: Callable[[list[Entry], list[Entry]], list[Entry]]
 
 
 def _compete(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return one.get("destination") == other.get("destination") and table_of(one) == table_of(other)
 
 
-ROUTES = Sort("routes", "route", words_for_route, same_route, exactly_this_route, route_matches, route_order, _compete)
+def _ways_to_gateways(gone: list[Entry], now: list[Entry]) -> list[Entry]:
+    """A gateway in no network of its interface gets a route from NetworkManager, which stays when nobody needs it."""
+    needed = {_gateway(entry) for entry in now if entry not in gone}
+    left = {_gateway(entry) for entry in gone} - needed
+    return [entry for entry in now if entry not in gone and not _gateway(entry)[1] and _host(entry) in left]
+
+
+def _gateway(route: Entry) -> tuple[Any, str]:
+    address = str(route.get("next-hop-address") or "")
+    return route.get("next-hop-interface"), "" if address in ("::", "0.0.0.0") else address
+
+
+def _host(route: Entry) -> tuple[Any, str]:
+    address, _slash, length = str(route.get("destination") or "").partition("/")
+    return route.get("next-hop-interface"), address if length in ("32", "128") else "no host"
+
+
+ROUTES = Sort(
+    "routes", "route", words_for_route, same_route, exactly_this_route, route_matches, route_order, _compete,
+    _ways_to_gateways,
+)  # fmt: skip
 RULES = Sort(
-    "route-rules", "rule", words_for_rule, same_rule, exactly_this_rule, rule_matches, rule_order, lambda *_rules: False
-)
+    "route-rules", "rule", words_for_rule, same_rule, exactly_this_rule, rule_matches, rule_order,
+    lambda *_rules: False, lambda *_rules: [],
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,6 +105,9 @@ def entries_back(
             ledger.keep(f"{sort.word} {sort.words(entry)}", owner)
         elif entry not in gone:
             gone.append(entry)
+    for entry in sort.made_for(gone, [clean(entry) for entry in times.now]):
+        if _is_new(sort, entry, times) and not claims.of_entry(sort.part, entry, [], sort.same):
+            gone.append(entry)
     # An absent entry is a pattern and may take more than is meant: whatever else it would take is named again.
     saved = [
         clean(entry)
@@ -108,14 +133,14 @@ def keep_footings(target: list[Entry], times: Times, claims: Claims) -> None:
             claims.keep_way(entry["next-hop-interface"], entry["next-hop-address"], owner)
 
 
+def _is_new(sort: Sort, entry: Entry, times: Times) -> bool:
+    return not any(sort.exactly(entry, other) for other in times.before)
+
+
 def _own(sort: Sort, pattern: Entry, times: Times) -> list[Entry]:
     """What the policy brought and is still there. Never what was there before it."""
     wanted = without_state(pattern)
-    return [
-        clean(entry)
-        for entry in times.now
-        if sort.same(wanted, entry) and not any(sort.exactly(entry, other) for other in times.before)
-    ]
+    return [clean(entry) for entry in times.now if sort.same(wanted, entry) and _is_new(sort, entry, times)]
 
 
 def _comes_back(

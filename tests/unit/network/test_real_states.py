@@ -123,7 +123,10 @@ RESTATED: dict[str, tuple[State, State]] = {
         state(eth2(**{"mac-address": "02:00:00:AA:BB:CC"})),
         wanted("eth2", "ethernet", **{"mac-address": "02:00:00:aa:bb:cc"}),
     ),
-    "half a lease": (state(eth2(ipv4=LEASE)), wanted("eth2", "ethernet", ipv4={"enabled": True, "dhcp": True})),
+    "half a lease": (
+        state(eth2(ipv4={**LEASE, "auto-dns": True, "auto-gateway": True, "auto-routes": True})),
+        wanted("eth2", "ethernet", ipv4={"enabled": True, "dhcp": True}),
+    ),
     "an absent NIC that is down": (
         state(eth2(state="down")), state({"name": "eth2", "type": "ethernet", "state": "absent"}),
     ),
@@ -191,3 +194,10 @@ def test_a_rule_that_nmstate_numbered_is_numbered_so_again() -> None:
     policy = {"route-rules": {"config": [sweep, {"ip-from": "203.0.113.41", "route-table": 200}]}}
     now = {"route-rules": {"config": [shown]}}
     assert differences(now, state_after(now, policy)) == []
+
+
+def test_flags_of_a_lease_that_a_policy_leaves_out_are_on_afterwards_and_come_back() -> None:
+    pre, policy = state(eth2(ipv4=LEASE)), wanted("eth2", "ethernet", ipv4={"enabled": True})
+    now = state(eth2(ipv4={**LEASE, "auto-dns": True, "auto-gateway": True, "auto-routes": True}))
+    assert differences(now, state_after(pre, policy)) == []
+    assert differences(pre, state_after(now, plan_reversal(pre, policy, now, {}).state)) == []

@@ -283,3 +283,23 @@ def test_the_address_a_claimed_route_stands_on_stays_with_it() -> None:
     assert [entry["destination"] for entry in after["routes"]["config"]] == ["198.51.100.0/24"]
     (eth1,) = (one for one in after["interfaces"] if one["name"] == "eth1")
     assert [entry["ip"] for entry in eth1["ipv4"]["address"]] == ["192.0.2.5"]
+
+
+HELPER = {"destination": "198.51.100.9/32", "next-hop-interface": "eth1", "next-hop-address": "0.0.0.0"}
+
+
+def test_the_way_to_a_gateway_that_network_manager_added_goes_with_the_route() -> None:
+    policy = routes(route("198.51.100.9", "203.0.113.0/24"))
+    now = {**ADDRESSED, **routes(route("198.51.100.9", "203.0.113.0/24"), HELPER)}
+    left = state_after(now, plan_reversal(ADDRESSED, policy, now, {}).state)
+    assert differences(ADDRESSED, left) == []
+
+
+def test_the_way_to_a_gateway_stays_while_somebody_needs_it_or_if_it_was_there() -> None:
+    policy, other = routes(route("198.51.100.9", "203.0.113.0/24")), route("198.51.100.9", "192.0.2.128/25")
+    now = {**ADDRESSED, **routes(route("198.51.100.9", "203.0.113.0/24"), other, HELPER)}
+    left = state_after(now, plan_reversal(ADDRESSED, policy, now, {}).state)
+    assert differences({**ADDRESSED, **routes(other, HELPER)}, left) == []
+    before = {**ADDRESSED, **routes(HELPER)}
+    now = {**ADDRESSED, **routes(route("198.51.100.9", "203.0.113.0/24"), HELPER)}
+    assert differences(before, state_after(now, plan_reversal(before, policy, now, {}).state)) == []
