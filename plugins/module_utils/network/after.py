@@ -14,8 +14,8 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .entries import Entry, clean, rule_matches, same_route, same_rule, without_state
-from .ip_blocks import is_automatic
+from .entries import Entry, clean, family_of_route, rule_matches, same_route, same_rule, without_state
+from .ip_blocks import is_automatic, leased_families
 from .merging import Merged, merge, name_and_type, over
 from .shapes import FAMILIES, Interface, Key, State, entries_of, is_absent, is_virtual
 from .typed import typed
@@ -59,7 +59,16 @@ def interface_after(one: Merged) -> Interface:
 def routes_after(pre: State, desired: State, interfaces: Mapping[Key, Merged]) -> list[Entry]:
     wanted = [clean(route) for route in entries_of(desired, "routes") if route.get("state") != "ignore"]
     refuse_impossible_routes(wanted, interfaces)
-    stay = [clean(route) for route in entries_of(pre, "routes") if not route_goes(clean(route), wanted, interfaces)]
+    leased = leased_families(
+        {**one.after, **{family: None for family in FAMILIES if family not in (one.apply or {})}}
+        for one in interfaces.values()
+    )
+    stay = [
+        route
+        for route in map(clean, entries_of(pre, "routes"))
+        if not route_goes(route, wanted, interfaces)
+        and (route.get("next-hop-interface"), family_of_route(route)) not in leased
+    ]
     return _with_new_ones(stay, wanted, same_route)
 
 

@@ -11,7 +11,7 @@ static when DHCP goes off without an address being named, and a block that is of
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .addresses import is_foreign, is_leased, is_link_local
@@ -34,6 +34,16 @@ def is_automatic(block: Mapping[str, Any], enabled: bool | None = None) -> bool:
     """Addresses come from DHCP or router advertisements."""
     on = bool(block.get("enabled")) if enabled is None else enabled
     return on and (block.get("dhcp") is True or block.get("autoconf") is True)
+
+
+def leased_families(interfaces: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """Where nmstate forgets static routes: a document that says a family is automatic has to name them again."""
+    return {
+        (interface["name"], family)
+        for interface in interfaces
+        for family in INHERITED
+        if is_automatic(interface.get(family) or {})
+    }
 
 
 def merged_block(family: str, wanted: Block, there: Block | None) -> tuple[Block, bool]:

@@ -23,12 +23,13 @@ from .entries import (
     clean,
     exactly_this_route,
     exactly_this_rule,
+    family_of_route,
     route_matches,
     route_order,
     rule_matches,
     rule_order,
 )
-from .ip_blocks import INHERITED, is_automatic, settled
+from .ip_blocks import INHERITED, is_automatic, leased_families, settled
 from .merging import Merged, holds_no_address, merge, name_and_type, over
 from .normal import SHOWN_ONLY, normal_interface
 from .shapes import (
@@ -63,9 +64,11 @@ def generate_revert(desired: Mapping[str, Any], pre: Mapping[str, Any]) -> State
     desired, pre = typed(desired), typed(pre)
     merged = merge(desired, pre)
     raw = upstream_revert(desired, pre)
+    interfaces = list(_mended(raw, merged))
+    routes = _back(ROUTES, entries_of(pre, "routes"), routes_after(pre, desired, merged))
     parts: dict[str, Any] = {
-        "interfaces": list(_mended(raw, merged)),
-        "routes": _config(_back(ROUTES, entries_of(pre, "routes"), routes_after(pre, desired, merged))),
+        "interfaces": interfaces,
+        "routes": _config(_with_forgotten_ones(routes, entries_of(pre, "routes"), interfaces)),
         "route-rules": _config(_back(RULES, entries_of(pre, "route-rules"), rules_after(pre, desired))),
         "dns-resolver": _dns_back(desired, pre),
         "hostname": _hostname_back(raw.get("hostname") or {}, desired.get("hostname") or {}),
@@ -177,6 +180,13 @@ def _back(kind: tuple[Same, Same, Any], before: list[Entry], after: list[Entry])
     # A pattern without metric or priority would also take entries that were there before: those are put back.
     swept = [entry for entry in before if entry not in lost and any(matches(gone, clean(entry)) for gone in new)]
     return sorted([*map(as_absent, new), *copy.deepcopy(lost), *copy.deepcopy(swept)], key=order)
+
+
+def _with_forgotten_ones(routes: list[Entry], before: list[Entry], interfaces: list[Interface]) -> list[Entry]:
+    """Static routes beside a lease: they stay only if they are named."""
+    leased = leased_families(interfaces)
+    beside = [entry for entry in before if (entry.get("next-hop-interface"), family_of_route(entry)) in leased]
+    return sorted([*routes, *(copy.deepcopy(entry) for entry in beside if entry not in routes)], key=route_order)
 
 
 def _config(entries: list[Entry]) -> State:

@@ -31,6 +31,7 @@ from .entries import (
     table_of,
     without_state,
 )
+from .ip_blocks import leased_families
 from .reversal import Ledger
 from .shapes import is_absent
 
@@ -108,11 +109,13 @@ def entries_back(
     for entry in sort.made_for(gone, [clean(entry) for entry in times.now]):
         if _is_new(sort, entry, times) and not claims.of_entry(sort.part, entry, [], sort.same):
             gone.append(entry)
+    leased = leased_families(ledger.state.get("interfaces") or ())
     # An absent entry is a pattern and may take more than is meant: whatever else it would take is named again.
     saved = [
         clean(entry)
         for entry in times.now
-        if clean(entry) not in gone and any(sort.matches(pattern, clean(entry)) for pattern in gone)
+        if clean(entry) not in gone
+        and (any(sort.matches(pattern, clean(entry)) for pattern in gone) or _is_beside_a_lease(entry, leased))
     ]
     for entry in gone:
         ledger.revert(f"{sort.word} {sort.words(entry)} removed")
@@ -131,6 +134,10 @@ def keep_footings(target: list[Entry], times: Times, claims: Claims) -> None:
         owner = claims.of_entry(ROUTES.part, entry, others, ROUTES.same)
         if owner and entry.get("next-hop-interface") and entry.get("next-hop-address"):
             claims.keep_way(entry["next-hop-interface"], entry["next-hop-address"], owner)
+
+
+def _is_beside_a_lease(entry: Entry, leased: set[tuple[str, str]]) -> bool:
+    return (entry.get("next-hop-interface"), family_of_route(entry)) in leased
 
 
 def _is_new(sort: Sort, entry: Entry, times: Times) -> bool:

@@ -68,6 +68,7 @@ V4, V6 = static("203.0.113.40/25"), static("2001:db8:2::40/64")
 MANAGEMENT4, MANAGEMENT6 = static("198.51.100.10/25"), static("2001:db8:1::10/64")
 STATIC = interfaces(eth(ipv4=V4, ipv6=V6))
 LEASED = interfaces(eth(ipv4=LEASED4, ipv6=LEASED6))
+ROUTES = routes(via("203.0.113.1", "192.0.2.0/24"), via("2001:db8:2::1", "2001:db8:e::/64", metric=200))
 TUNNEL = on("eth2", "vxlan", "vx1", id=70, remote="203.0.113.9")
 
 # What is there before, and the policy.
@@ -82,8 +83,9 @@ CASES: dict[str, tuple[State, State]] = {
             eth("eth3", ipv4=static("198.51.100.140/25")),
         ),
     ),
-    "static to DHCP": (STATIC, LEASED),
-    "DHCP to static": (LEASED, STATIC),
+    "static to DHCP": ({**STATIC, **ROUTES}, LEASED),
+    "DHCP to static": ({**LEASED, **ROUTES}, STATIC),
+    "a word about DHCP": ({**LEASED, **ROUTES}, interfaces(eth(ipv4={"enabled": True}, ipv6={"enabled": True}))),
     "bridge with the management address": (
         STATIC,
         interfaces(

@@ -201,3 +201,27 @@ def test_flags_of_a_lease_that_a_policy_leaves_out_are_on_afterwards_and_come_ba
     now = state(eth2(ipv4={**LEASE, "auto-dns": True, "auto-gateway": True, "auto-routes": True}))
     assert differences(now, state_after(pre, policy)) == []
     assert differences(pre, state_after(now, plan_reversal(pre, policy, now, {}).state)) == []
+
+
+def _via(gateway: str = "203.0.113.1") -> State:
+    return {"destination": "0.0.0.0/0", "next-hop-address": gateway, "next-hop-interface": "eth2", "table-id": 254}
+
+
+def test_static_routes_that_nmstate_forgets_with_a_lease_come_back() -> None:
+    pre = state(eth2(ipv4=STATIC), routes={"config": [_via()]})
+    policy = wanted("eth2", "ethernet", ipv4={"enabled": True, "dhcp": True})
+    now = state(eth2(ipv4={"enabled": True, "dhcp": True, "address": []}))
+    assert differences(now, state_after(pre, policy)) == []
+    assert generate_revert(policy, pre)["routes"] == {"config": [_via()]}
+    reversal = plan_reversal(pre, policy, now, {})
+    assert reversal.state["routes"] == {"config": [_via()]}
+    assert differences(pre, state_after(now, reversal.state)) == []
+
+
+def test_static_routes_beside_a_lease_are_named_so_that_a_reversal_does_not_lose_them() -> None:
+    pre = state(eth2(ipv4=LEASE), routes={"config": [_via()]})
+    policy = {**wanted("eth2", "ethernet", ipv4={**LEASE, "auto-dns": True}), "routes": {"config": [_via()]}}
+    now = state_after(pre, policy)
+    assert now["routes"] == {"config": [_via()]}
+    assert plan_reversal(pre, policy, now, {}).state["routes"] == {"config": [_via()]}
+    assert generate_revert(policy, pre)["routes"] == {"config": [_via()]}
