@@ -9,6 +9,7 @@ Room: network (pure). Private to the collection.
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -63,8 +64,10 @@ def _ways_to_gateways(gone: list[Entry], now: list[Entry]) -> list[Entry]:
 
 
 def _gateway(route: Entry) -> tuple[Any, str]:
+    """The gateway; none where the next hop is no address or the one that means none."""
     address = str(route.get("next-hop-address") or "")
-    return route.get("next-hop-interface"), "" if address in ("::", "0.0.0.0") else address
+    means_none = not address or ipaddress.ip_address(address.partition("%")[0]).is_unspecified
+    return route.get("next-hop-interface"), "" if means_none else address
 
 
 def _host(route: Entry) -> tuple[Any, str]:
