@@ -129,9 +129,15 @@ class Play:
 
     def kill(self) -> None:
         """End it and everything it started on this machine at once, as a crash would. Killing it twice is fine."""
-        for pid in self.processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+
+        def none_is_left() -> bool:
+            left = self.processes()  # one that was just being started is only seen the next time
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            return not left
+
+        until(none_is_left, "the last process of a killed playbook to end", every=0.02)
         self.process.wait(PATIENCE)
 
     def finish(self, timeout: float = PATIENCE) -> PlayRun:
