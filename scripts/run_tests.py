@@ -96,10 +96,10 @@ GROUPS = (
     ),
     Group(
         "net",
-        pytest("tests/integration", "net", only="net", workers=3),
-        "5 minutes",
+        pytest("tests/integration", "net", only="net", workers=2),
+        "8 minutes, beside node",
         needs=("cargo", "net"),
-        after=("unit", "lint", "integration", "node"),
+        after=("unit", "lint", "integration"),
         builds_on=("lab-tools",),
     ),
 )
