@@ -97,8 +97,8 @@ GROUPS = (
     Group(
         "net",
         pytest("tests/integration", "net", only="net", workers=2),
-        "8 minutes, beside node",
-        needs=("cargo", "net"),
+        "9 minutes, beside node",
+        needs=("go", "cargo", "net"),
         after=("unit", "lint", "integration"),
         builds_on=("lab-tools",),
     ),

@@ -35,6 +35,7 @@ seealso:
   - module: sunset.kube.nmstate_apply
   - module: sunset.kube.nmstate_info
   - module: sunset.kube.nmstate_confirm
+  - module: sunset.kube.nncp_revert
 """
 
 EXAMPLES = r"""

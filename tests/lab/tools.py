@@ -52,6 +52,7 @@ TOOLS: dict[str, Recipe] = {
         Tool("ocm-work", "ocm", "open-cluster-management.io/ocm/cmd/work", 60),
         Tool("traefik", "traefik", "github.com/traefik/traefik/v3/cmd/traefik", 450),
         Crate("nmstatectl", "2.2.62", 360),
+        Tool("nmstate-handler", "nmstate", "github.com/nmstate/kubernetes-nmstate/cmd/handler", 150),
         Tool("limit", "../../benchmarks/limit", "sunset.dev/benchmarks/limit", 60),
     )
 }
