@@ -22,8 +22,8 @@ from lab.controlplane import ControlPlane
 from lab.netnode import NetNode
 
 SOCKET = "/run/api.sock"
-KUBECONFIG = "/root/kubeconfig"
-PROGRAM, RELAY = "/root/nmstate-handler", "/root/relay.py"
+KUBECONFIG = "/etc/handler.kubeconfig"
+PROGRAM, RELAY = "/usr/local/bin/nmstate-handler", "/usr/local/bin/relay.py"
 LOCK = "/var/k8s_nmstate/handler_lock"
 
 
