@@ -10,17 +10,31 @@ ARGS ?=
 CHECKS ?=
 INSIDE = @$(PYTHON) scripts/inside.py
 
+# The operator's image and where it goes. BUILDER: podman, buildah or docker. RIGHTS: folders of operator/config/rights.
+VERSION = $(shell sed -n 's/^version: *//p' galaxy.yml)
+PUBLISHED = ghcr.io/sunset-kube/operator
+IMAGE ?= $(PUBLISHED):$(VERSION)
+BUILDER ?= podman
+BUILD_OPTIONS ?=
+RIGHTS ?=
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit integration lab-up lab-down bench docs build clean
+.PHONY: help demo picture test lint unit integration lab-up lab-down bench docs build clean \
+  operator-image operator-manifests operator-deploy operator-undeploy
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## see it work on a real control plane on this machine
 	@echo "demo: starts a control plane and takes things out of it (1 minute; the first time also builds the lab's tools)"
 	$(INSIDE) demo/run.sh $(ARGS)
 
-test: ## everything: set-up, lint, unit, integration, summary (25 minutes; the first time up to 60)
+picture: ## record the demo for the README (2 minutes)
+	@DEMO_PAUSE=1.5 ANSIBLE_FORCE_COLOR=1 $(PYTHON) scripts/record.py --output docs/images/demo.svg --columns 116 --rows 34 \
+	  --title "helm leaves most of a broken application; sunset.kube.uninstall removes it completely and brings it back" \
+	  --call "$(CURDIR)/.work=~/.ansible/collections" $(PYTHON) scripts/inside.py demo/run.sh
+
+test: ## everything: set-up, lint, unit, integration, summary (40 minutes; the first time up to 75)
 	@$(PYTHON) scripts/run_tests.py
 
 lint: ## all checks that read the code and the tarball (1 minute)
@@ -53,6 +67,23 @@ docs: ## render the documentation as HTML
 
 build: ## make dist/sunset-kube-<version>.tar.gz and install it below .work
 	@$(PYTHON) scripts/artefact.py
+
+operator-image: build ## the operator's image: IMAGE=registry/name:tag BUILDER=podman|buildah|docker (1 minute)
+	$(BUILDER) build --file operator/Containerfile --build-arg VERSION=$(VERSION) --tag $(IMAGE) $(BUILD_OPTIONS) .
+
+operator-manifests: ## write the operator's definitions, rights and bundle anew, after a change of what they are made from
+	$(INSIDE) python scripts/operator_crds.py
+	$(INSIDE) python scripts/operator_rbac.py
+	$(INSIDE) python scripts/operator_bundle.py
+
+operator-deploy: ## the operator into the current context: IMAGE=... RIGHTS="uninstall drain-ngrok"
+	@kubectl kustomize operator/config/default | sed 's|image: $(PUBLISHED):.*|image: $(IMAGE)|' | kubectl apply --server-side -f -
+	@for right in $(RIGHTS); do kubectl apply --server-side -k operator/config/rights/$$right || exit 1; done
+	@kubectl --namespace sunset-system rollout status deployment/sunset-operator --timeout 180s
+
+operator-undeploy: ## take it away again; resources of its kinds go, too
+	@kubectl delete --ignore-not-found -k operator/config/rights
+	@kubectl delete --ignore-not-found -k operator/config/default
 
 clean: ## remove what was built here (tools stay in the cache for the next time)
 	@rm -rf .work dist .ansible .mypy_cache .pytest_cache .ruff_cache .hypothesis collections tests/output

@@ -32,6 +32,7 @@ INSTALLED = WORK / "ansible_collections" / "sunset" / "kube"
 SHIPPED = (
     "CHANGELOG.md",
     "CHANGELOG.rst",
+    "CONTRIBUTING.md",
     "LICENSES",
     "README.md",
     "changelogs",

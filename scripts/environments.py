@@ -20,10 +20,11 @@ from pathlib import Path
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "tests" / "requirements"
 OLDEST_PYTHON = (3, 11)  # what ansible-core 2.19 needs on the controller
 
-# name → requirement files. The importer pins other versions of our tools, so it lives alone.
+# name → requirement files. The importer pins other versions of our tools, so it lives alone; few ever record.
 ENVIRONMENTS = {
     "tools": ("runtime.txt", "tools.txt", "constraints.txt"),
     "importer": ("importer.txt",),
+    "recorder": ("recorder.txt",),
 }
 
 

@@ -9,6 +9,7 @@ Run: python scripts/lint.py [check ...]      (run through scripts/inside.py; "ma
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -25,13 +26,14 @@ LOGS = artefact.WORK / "logs"
 BUILT = str(artefact.INSTALLED.relative_to(ROOT))
 EVERY_REFERENCE = ("--plugin-docs", "--check-extra-docs-refs", "--validate-collection-refs=dependent")
 TYPED_PACKAGES = ("lab", "benchmarks")  # below tests/, beside everything in plugins/
+STAND_ALONE = ("scripts", "extensions/eda/plugins/event_source")  # folders with files that are no package
 
 
 def mypy() -> list[str]:
     present = [name for name in TYPED_PACKAGES if (ROOT / "tests" / name / "__init__.py").exists()]
     packages = [f"--package={name}" for name in ("ansible_collections.sunset.kube.plugins", *present)]
-    scripts = [f"--module={file.stem}" for file in sorted((ROOT / "scripts").glob("*.py"))]
-    return ["mypy", *packages, *scripts]
+    alone = [file for folder in STAND_ALONE for file in sorted((ROOT / folder).glob("*.py"))]
+    return ["mypy", *packages, *(f"--module={file.stem}" for file in alone)]
 
 
 def licences() -> list[str]:
@@ -66,18 +68,28 @@ class Verdict:
 
 
 def main() -> int:
-    unknown = set(sys.argv[1:]) - set(CHECKS)
-    if unknown:
-        sys.exit(f"no such check: {', '.join(sorted(unknown))}. There are: {', '.join(CHECKS)}")
+    options = parsed(sys.argv[1:])
     LOGS.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        verdicts = list(pool.map(run, sys.argv[1:] or CHECKS))
+        verdicts = list(pool.map(run, options.checks or [check for check in CHECKS if check not in options.but]))
     failed = [verdict for verdict in verdicts if not verdict.passed]
     for verdict in failed:
         print(f"\n--- {verdict.check}: {' '.join(CHECKS[verdict.check])[:200]}\n{verdict.output.rstrip()}")
     print(f"\n{len(verdicts) - len(failed)} checks passed, {len(failed)} failed")
-    write_junit(verdicts, LOGS / "lint.xml")
+    write_junit(verdicts, LOGS / f"{options.name}.xml")
     return 1 if failed else 0
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checks", nargs="*", metavar="check", help="all of them if none is named")
+    parser.add_argument("--but", action="append", default=[], metavar="CHECK", help="all but this one")
+    parser.add_argument("--name", default="lint", help="of the JUnit file")
+    options = parser.parse_args(arguments)
+    unknown = {*options.checks, *options.but} - set(CHECKS)
+    if unknown:
+        sys.exit(f"no such check: {', '.join(sorted(unknown))}. There are: {', '.join(CHECKS)}")
+    return options
 
 
 # antsibull-docs writes the name of its temporary folder into the pages it checks; one that ends with an underscore is a
@@ -111,7 +123,7 @@ def run_once(check: str) -> subprocess.CompletedProcess[str]:
 
 def write_junit(verdicts: list[Verdict], file: Path) -> None:
     failures = sum(not verdict.passed for verdict in verdicts)
-    suite = ElementTree.Element("testsuite", name="lint", tests=str(len(verdicts)), failures=str(failures))
+    suite = ElementTree.Element("testsuite", name=file.stem, tests=str(len(verdicts)), failures=str(failures))
     for verdict in verdicts:
         case = ElementTree.SubElement(suite, "testcase", name=verdict.check, time=f"{verdict.seconds:.1f}")
         if not verdict.passed:

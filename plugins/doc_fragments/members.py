@@ -75,7 +75,11 @@ options:
             type: str
             required: true
       flux:
-        description: A Flux Kustomization's inventory, or the release behind a HelmRelease.
+        description:
+          - A Flux Kustomization's inventory, or the release behind a HelmRelease.
+          - When something is deleted, the Flux object is suspended before the first of its objects goes, or Flux would
+            put them back, and goes last itself. Its finalizer is taken off it then, so that Flux does not clean up what
+            was kept; a chart that Flux made for a HelmRelease goes with it.
         type: dict
         suboptions:
           kind:
@@ -89,6 +93,39 @@ options:
             required: true
           namespace:
             description: Its namespace.
+            type: str
+            required: true
+      argocd:
+        description:
+          - An Argo CD Application, from the objects that its status lists; each must still carry its mark. Refused
+            where its destination is another cluster.
+          - When something is deleted, the Application gets the annotation C(argocd.argoproj.io/skip-reconcile) before
+            the first of its objects goes, or Argo CD would put them back, and goes last itself, without the finalizer
+            by which Argo CD would delete what was kept.
+        type: dict
+        suboptions:
+          name:
+            description: Name of the Application.
+            type: str
+            required: true
+          namespace:
+            description: Namespace of the Application, which is mostly that of Argo CD.
+            type: str
+            required: true
+      olm:
+        description:
+          - An operator that the Operator Lifecycle Manager installed, by its Subscription; what the installed
+            ClusterServiceVersions brought belongs to it, C(CustomResourceDefinition) objects too.
+          - The Subscription goes first, because it would install everything again; a ClusterServiceVersion goes after
+            custom resources and before the workloads that it would repair. What another operator owns as well stays.
+        type: dict
+        suboptions:
+          subscription:
+            description: Name of the Subscription. The name of its package does too, once the Subscription is gone.
+            type: str
+            required: true
+          namespace:
+            description: Namespace of the Subscription.
             type: str
             required: true
       applyset:
@@ -132,3 +169,6 @@ options:
           step names it, or by C(delete_namespace).
         type: str
 """
+
+    # For modules that can do without it. With a type, as ansible-test takes every plain assignment here for a text.
+    OPTIONAL: str = DOCUMENTATION.replace("    required: true\n", "", 1)

@@ -32,6 +32,24 @@ options:
     description:
       - Directory on the controller. Each run adds a folder with the complete plan, the timeline of every write, and a
         report of it for browsers, tickets and pipelines (C(report.html), C(report.md), C(junit.xml)).
+      - The timeline (C(timeline.jsonl)) is written while the run goes, C(result.json) with its outcome in one word last
+        of all. C(latest) leads to the newest folder, from its first moment.
       - Cannot be used with C(async).
     type: path
+"""
+
+    WAITING = r"""
+options:
+  fail_fast:
+    description:
+      - Do not wait for what nobody is left to let go. An object that is being deleted is given up, and the task fails
+        within some seconds, when the controller behind each of its finalizers is proven gone.
+      - Proven means that the controller's Deployment, StatefulSet or DaemonSet is scaled to zero, that its Lease was
+        not renewed for long, or that it is one of some known products that always run in the cluster of their objects,
+        and is not there. No pod of it may be left, and a second look some seconds later must find the same.
+      - A controller that merely has no ready replica now, one that is not known, and one that cannot be looked for may
+        come back, so they are waited for until O(timeout). So is everything that force may still free.
+      - While anything else is still on its way, the task waits for that, and says what will not go.
+    type: bool
+    default: true
 """

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .objects import ObjectRef
 
@@ -76,6 +76,7 @@ class StepEnded:
     survivors: int
     seconds: float
     released: int = 0
+    back: int | None = None  # of an undo: how many came back
 
 
 @dataclass(frozen=True)
@@ -92,5 +93,12 @@ class Warned:
     text: str
 
 
-Event: TypeAlias = Looked | Planned | StepBegan | Did | Progress | StepEnded | Noted | Warned
+@dataclass(frozen=True)
+class SetAside:
+    """What is about to go, kept whole. Never shown and in no timeline: it may hold Secrets."""
+
+    keepsakes: Any
+
+
+Event: TypeAlias = Looked | Planned | StepBegan | Did | Progress | StepEnded | Noted | Warned | SetAside
 Tell = Callable[[Event], None]

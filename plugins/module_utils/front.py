@@ -21,8 +21,11 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule, env_fallback
 
 from .clock import RealClock, StopSign
-from .events import Event, Tell
+from .events import Event, Progress, SetAside, Tell
+from .evidence.ending import ending_of, word_for
 from .evidence.files import row_for
+from .evidence.ranked_results import undo_of
+from .incluster.board import Board
 from .kube.cluster import Cluster
 from .kube.configuration import ConnectionOptions, load_endpoint
 from .kube.web import WebAnswer, ask_web
@@ -67,6 +70,9 @@ RUN: dict[str, dict[str, Any]] = {
     "evidence_dir": {"type": "path"},
 }
 
+# Of those that wait until something is gone.
+WAITING: dict[str, dict[str, Any]] = {"fail_fast": {"type": "bool", "default": True}}
+
 # What a kubeconfig given as a dictionary may hold that nobody should read in a log.
 _SECRET_KEYS = frozenset(
     {
@@ -94,6 +100,8 @@ class Context:
     tell: Tell
     # Whether this is the controller's own process, so that what is handed back goes nowhere else.
     here: bool
+    # uids in the plan of the hash that was given, where a custom resource has kept them.
+    shown: frozenset[str]
     # Another context of the same connection, for steps that name one.
     other_cluster: Callable[[str], Cluster]
     # Another cluster altogether, by its own kubeconfig and context.
@@ -111,6 +119,7 @@ class Job:
     check: Callable[[dict[str, Any]], None]
     work: Callable[[Context], Report]
     rules: Mapping[str, Any] = field(default_factory=dict)
+    plans: bool = True  # one that only looks has no plan to keep
 
 
 def perform(
@@ -119,17 +128,28 @@ def perform(
     *,
     check_mode: bool,
     stop: StopSign,
-    show: Callable[[Event], None],
+    show: Callable[[Event], bool],
     here: bool = False,
+    keep: Callable[[dict[str, Any]], None] | None = None,
+    met: Callable[[str], None] | None = None,
+    set_aside: Callable[[dict[str, Any]], None] | None = None,
+    asked_by: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Run a job and return its result; a failed one has `failed` and `msg`, with whatever was done until then."""
+    """Run a job and return its result; a failed one has `failed` and `msg`, with whatever was done until then.
+
+    `show` gets every event and says whether it showed it, `keep` gets every row of the timeline, while the job goes on;
+    `met` gets the address of the cluster, `set_aside` what is about to be deleted, before it is. `asked_by` names a
+    custom resource whose status shows how it goes.
+    """
     try:
         job.check(params)
         connection = connection_options(params)
         clock = RealClock(stop)
         cluster = Cluster(lambda: load_endpoint(connection), clock, stop, params["parallel"])
     except Problem as problem:
-        return {"changed": False, "failed": True, "msg": _clean(str(problem), params)}
+        return _result(Report({"changed": False}, failure=problem), params, [], "")
+    if met is not None:
+        met(cluster.endpoint.url)
     others: dict[str, Cluster] = {}
 
     def other_cluster(context: str) -> Cluster:
@@ -144,31 +164,67 @@ def perform(
         others[f"{len(others)} of its own"] = made  # closed with the others
         return made
 
+    board = _board(asked_by, connection, stop) if asked_by else None
     rows: list[dict[str, Any]] = []
     lock = threading.Lock()
+    secrets = _secrets(params)
 
     def tell(event: Event) -> None:
+        if isinstance(event, SetAside):
+            bundle = undo_of(event.keepsakes)
+            if set_aside is not None and bundle is not None:
+                set_aside(bundle)
+            return
         with lock:
-            row = row_for(event, cluster.server_time()) if params.get("evidence_dir") else None
-            if row:
+            was_shown = show(event)
+            if board is not None:
+                board.hear(event)
+            if not params.get("evidence_dir"):
+                return
+            row = _without(secrets, row_for(event, cluster.server_time()))
+            # Of progress, which comes many times a second, only what was worth a line, and only for who follows.
+            if not isinstance(event, Progress):
                 rows.append(row)
-            show(event)
+            elif not was_shown:
+                return
+            if keep is not None:
+                keep(row)
 
     try:
-        context = Context(params, check_mode, cluster, clock, stop, tell, here, other_cluster, distant_cluster)
+        shown = board.shown(params.get("plan_hash")) if board is not None else frozenset()
+        context = Context(params, check_mode, cluster, clock, stop, tell, here, shown, other_cluster, distant_cluster)
         report = job.work(context)
     except Problem as problem:
         report = Report({"changed": False, "requests": cluster.requests()}, failure=problem)
     finally:
         for each in (cluster, *others.values()):
             each.close()
-    return _result(report, params, rows, str(cluster.endpoint))
+    result = _result(report, params, rows, str(cluster.endpoint))
+    if board is not None:
+        outcome = ending_of(result, word_for(report.failure), check_mode)["outcome"]
+        board.settle(result, outcome, report.plan if check_mode else None)
+        board.close()
+        result.setdefault("_warnings", []).extend([board.problem] if board.problem else [])
+    return result
+
+
+def _board(asked_by: Mapping[str, str], connection: ConnectionOptions, stop: StopSign) -> Board:
+    """With a connection of its own: what it sends is no part of the work, and goes on when the work has to stop."""
+    clock = RealClock()
+    return Board(asked_by, Cluster(lambda: load_endpoint(connection), clock, StopSign(), 1), clock, stop)
 
 
 def _result(report: Report, params: dict[str, Any], rows: list[dict[str, Any]], cluster: str) -> dict[str, Any]:
     result = shown(report, lambda text: _clean(text, params))
     if params.get("evidence_dir"):
-        result["_evidence"] = {"plan": report.plan or {}, "timeline": rows, "undo": report.undo, "cluster": cluster}
+        result["_evidence"] = {
+            "plan": report.plan or {},
+            "timeline": rows,
+            "undo": report.undo,
+            "graph": report.graph,
+            "cluster": cluster,
+            "failure": word_for(report.failure),
+        }
     return result
 
 
@@ -178,12 +234,21 @@ def run_module(job: Job) -> None:
     module.no_log_values.update(_secrets(module.params))
     stop = StopSign()
     with stop_on_signals(stop):
-        result = perform(job, module.params, check_mode=module.check_mode, stop=stop, show=_nobody)
-    hand_back(module, result)
+        where: dict[str, str] = {}
+        result = perform(
+            job,
+            module.params,
+            check_mode=module.check_mode,
+            stop=stop,
+            show=_nobody,
+            met=lambda url: where.update(cluster=url),
+        )
+    hand_back(module, {**result, **where})
 
 
-def _nobody(event: Event) -> None:
+def _nobody(event: Event) -> bool:
     """Nobody watches a module while it runs."""
+    return False
 
 
 def connection_options(params: dict[str, Any]) -> ConnectionOptions:
@@ -220,6 +285,15 @@ def _secrets(params: dict[str, Any]) -> set[str]:
 
 
 def _clean(text: str, params: dict[str, Any]) -> str:
-    for secret in sorted(_secrets(params), key=len, reverse=True):  # the longest first: one may be within another
+    return _masked(text, _secrets(params))
+
+
+def _without(secrets: set[str], row: dict[str, Any]) -> dict[str, Any]:
+    texts = {key for key, value in row.items() if isinstance(value, str)} - {"time", "event"}
+    return {**row, **{key: _masked(row[key], secrets) for key in texts}}
+
+
+def _masked(text: str, secrets: set[str]) -> str:
+    for secret in sorted(secrets, key=len, reverse=True):  # the longest first: one may be within another
         text = text.replace(secret, "********")
     return text

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from .problems import BadOption
 
@@ -56,3 +57,21 @@ def _parse(part: str, path: str) -> Test:
 def _cannot_read(part: str, path: str) -> BadOption:
     why = f"{path}: cannot read {part!r}"
     return BadOption("bad options", why=why, next_step="write it like app=shop,tier in (web,db)")
+
+
+def fits_selector(labels: Mapping[str, str], selector: Mapping[str, Any]) -> bool:
+    """A selector as objects carry it, with `matchLabels` and `matchExpressions`. An empty one takes everything."""
+    wanted: Mapping[str, str] = selector.get("matchLabels") or {}
+    expressions = selector.get("matchExpressions") or ()
+    return all(labels.get(key) == value for key, value in wanted.items()) and all(
+        _OPERATORS[expression["operator"]](labels, expression["key"], expression.get("values") or ())
+        for expression in expressions
+    )
+
+
+_OPERATORS: dict[str, Callable[[Mapping[str, str], str, Any], bool]] = {
+    "In": lambda labels, key, values: labels.get(key) in values,
+    "NotIn": lambda labels, key, values: labels.get(key) not in values,
+    "Exists": lambda labels, key, values: key in labels,
+    "DoesNotExist": lambda labels, key, values: key not in labels,
+}

@@ -30,14 +30,17 @@ def check_run_options(params: Mapping[str, Any], bad: BadFields) -> None:
         bad.add("parallel", f"must be {_MOST_PARALLEL} or less, not {params['parallel']}")
 
 
-def check_limits(objects: int, found_hash: str, max_objects: int | None, plan_hash: str | None) -> None:
+def check_limits(
+    objects: int, found_hash: str, max_objects: int | None, plan_hash: str | None, *, rest: bool = False
+) -> None:
+    """`rest`: all of it was in the plan with the hash that was given, and what else was in it is gone."""
     if max_objects is not None and objects > max_objects:
         raise Refused(
             "too many objects",
             why=f"the plan touches {objects}, and max_objects is {max_objects}",
             next_step="look at the plan with --check, then raise max_objects or select less; nothing was changed",
         )
-    if plan_hash and plan_hash != found_hash:
+    if plan_hash and plan_hash != found_hash and not rest:
         raise Refused(
             "the plan has changed",
             why=f"it is now {found_hash}, and plan_hash is {plan_hash}",

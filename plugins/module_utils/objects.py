@@ -61,6 +61,8 @@ class Record(NamedTuple):
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     finalizer_managers: tuple[tuple[str, str], ...]
+    # Owners that cannot go in the foreground while this object is there.
+    held_owner_uids: tuple[str, ...] = ()
 
     @property
     def terminating(self) -> bool:
@@ -96,6 +98,11 @@ def record_of(metadata: Mapping[str, Any]) -> Record:
         labels=metadata.get("labels") or _NOTHING,
         annotations=_small(metadata.get("annotations")),
         finalizer_managers=tuple(_finalizer_managers(metadata.get("managedFields") or ())),
+        held_owner_uids=tuple(
+            owner.get("uid", "")
+            for owner in metadata.get("ownerReferences") or ()
+            if owner.get("blockOwnerDeletion") is True
+        ),
     )
 
 

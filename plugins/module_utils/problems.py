@@ -50,6 +50,10 @@ class TimedOut(Problem):
     """The time given to the task is over."""
 
 
+class Hopeless(TimedOut):
+    """There is time left, but nobody who could do what is waited for."""
+
+
 class Interrupted(Problem):
     """Somebody asked us to stop; what was done until then is reported."""
 

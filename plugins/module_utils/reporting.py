@@ -32,6 +32,7 @@ class Report:
     diff: dict[str, Any] | None = None
     plan: dict[str, Any] | None = None
     undo: dict[str, Any] | None = None
+    graph: dict[str, Any] | None = None
 
 
 def shown(report: Report, clean: Callable[[str], str]) -> dict[str, Any]:

@@ -25,7 +25,9 @@ description:
     holds what.
 extends_documentation_fragment:
   - sunset.kube.connection
+  - sunset.kube.installation
   - sunset.kube.run
+  - sunset.kube.run.waiting
   - sunset.kube.attributes
   - sunset.kube.attributes.writes
 options:
@@ -49,55 +51,11 @@ options:
         anchor's is set to this one first.
     type: str
     choices: [Retain, Delete]
-  anchor:
-    description:
-      - The object that stands for the installation. Found by itself when there is one; to be named when there are more.
-    type: dict
-    suboptions:
-      api_version:
-        description: Group and version, only with an anchor kind of your own.
-        type: str
-      kind:
-        description: Kind, only with an anchor kind of your own.
-        type: str
-      name:
-        description: Its name.
-        type: str
-      namespace:
-        description: Its namespace.
-        type: str
   remove_anchor:
     description:
       - Delete the anchor. A running operator drains by itself when it sees that.
     type: bool
     default: true
-  instance:
-    description:
-      - What belongs to the installation, where there are several. Needed when a second anchor is alive.
-    type: dict
-    suboptions:
-      namespaces:
-        description: Only objects in these namespaces.
-        type: list
-        elements: str
-      ingress_classes:
-        description: Names of its IngressClasses, also of those that are gone already.
-        type: list
-        elements: str
-      ingress_controllers:
-        description: Its C(spec.controller) in IngressClasses, instead of the profile's.
-        type: list
-        elements: str
-      gateway_controllers:
-        description: Its C(spec.controllerName) in GatewayClasses, instead of the profile's.
-        type: list
-        elements: str
-      controller_name:
-        description: The controller's name, as its labels have it.
-        type: str
-      controller_namespace:
-        description: Where its controllers run. The anchor's namespace, if there is one.
-        type: str
   quiesce:
     description:
       - V(scale) scales the operator's workloads to 0 first, and back again if the drain fails. V(none) never does.
@@ -300,7 +258,8 @@ unmatched:
   type: list
   elements: dict
 survivors:
-  description: What should be free or gone and is not, with everything known about why.
+  description: What should be free or gone and is not, with everything known about why, as
+    RV(sunset.kube.ranked_delete#module:survivors) has it.
   returned: when a plan was made
   type: list
   elements: dict
@@ -308,6 +267,11 @@ truncated:
   description: Lists that were cut to 200 entries, with their full length. The files of O(evidence_dir) are complete.
   returned: always
   type: dict
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
 requests:
   description: How many requests were sent, by verb.
   returned: always

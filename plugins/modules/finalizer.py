@@ -66,7 +66,9 @@ options:
   owner:
     description:
       - V(gone) refuses while the controller behind the finalizer is proven alive. The proof is a fresh Lease or a
-        workload with available replicas that fits the finalizer's domain or the field manager that set it.
+        workload with available replicas that fits the finalizer's domain or the field manager that set it. For a
+        finalizer of the kind's own domain it is also a running workload whose ServiceAccount may change that kind by
+        a rule that names it.
       - A controller that cannot be found counts as gone here. V(any) does not look.
     type: str
     choices: [gone, any]
@@ -202,7 +204,7 @@ survivors:
       description: Seconds since its deletion, by the API server's clock.
       type: int
     blocked_by:
-      description: What holds it, a finalizer or the reason of a refused write.
+      description: What holds it, as RV(sunset.kube.ranked_delete#module:survivors[].blocked_by) has it.
       type: list
       elements: dict
 unmatched:
@@ -258,6 +260,11 @@ counts:
   returned: success
   type: dict
   sample: {looked_at: 12, release: 3, removed: 3, gone: 3, failed: 0, keep: 1}
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
 requests:
   description:
     - Requests sent to the API server, by verb, and the seconds it made us wait.

@@ -130,6 +130,11 @@ lifted:
   returned: with O(state=absent) and O(state=swept)
   type: list
   elements: str
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
 requests:
   description: How many requests were sent, by verb.
   returned: always

@@ -401,6 +401,11 @@ seconds:
   description: How long it took.
   returned: always
   type: float
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
 requests:
   description: How many requests were sent, by verb.
   returned: always

@@ -82,6 +82,11 @@ truncated:
   description: Lists that were cut to 200 entries, with their full length.
   returned: always
   type: dict
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
 requests:
   description: How many requests were sent, by verb.
   returned: always

@@ -206,7 +206,8 @@ unmatched:
   type: list
   elements: dict
 survivors:
-  description: What should be gone and is not, with everything known about why.
+  description: What should be gone and is not, with everything known about why, as
+    RV(sunset.kube.ranked_delete#module:survivors) has it.
   returned: always
   type: list
   elements: dict
@@ -214,6 +215,11 @@ truncated:
   description: Lists that were cut to 200 entries, with their full length. The files of O(evidence_dir) are complete.
   returned: always
   type: dict
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
 requests:
   description: How many requests were sent, by verb.
   returned: always

@@ -90,6 +90,11 @@ plan_hash:
     - Names that plan.
   returned: success
   type: str
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
 requests:
   description:
     - Requests sent to the API server, by verb.

@@ -61,6 +61,11 @@ guard:
   returned: always
   type: str
   sample: nncp-immutable.sunset.dev
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
 requests:
   description: How many requests were sent, by verb.
   returned: always

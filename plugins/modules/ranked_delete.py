@@ -23,6 +23,7 @@ extends_documentation_fragment:
   - sunset.kube.connection
   - sunset.kube.members
   - sunset.kube.run
+  - sunset.kube.run.waiting
   - sunset.kube.attributes
   - sunset.kube.attributes.writes
 options:
@@ -267,8 +268,10 @@ survivors:
       description: Seconds since its deletion, by the API server's clock.
       type: int
     blocked_by:
-      description: Why it stays, each with C(what), C(text) and a C(suggestion), for finalizers also C(owner) and
-        C(alive).
+      description:
+        - Why it stays, each with C(what), C(text) and a C(suggestion), for finalizers also C(finalizer), C(owner) and
+          C(alive). C(what) is V(finalizer), V(refused), V(webhook), V(blind) for what could not be looked at,
+          V(unknown), or a cause as RV(sunset.kube.blockers_info#module:blockers[].causes[].what) has it.
       type: list
       elements: dict
 plan:
@@ -282,6 +285,11 @@ plan_hash:
     - Names the plan. Give it as O(plan_hash) to be sure that what you saw is what is done.
   returned: success
   type: str
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
 requests:
   description:
     - Requests sent to the API server, by verb, and the seconds it made us wait.

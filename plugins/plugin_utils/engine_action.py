@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -23,11 +24,22 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ..module_utils.clock import RealClock, StopSign
-from ..module_utils.evidence.files import EvidenceFolder
+from ..module_utils.evidence.ending import ending_of
+from ..module_utils.evidence.files import EvidenceFolder, Timeline
 from ..module_utils.evidence.lines import LiveLines
+from ..module_utils.evidence.ranked_results import joined
 from ..module_utils.evidence.report_page import page_of
 from ..module_utils.front import Job, perform
+from ..module_utils.problems import Refused
 from ..module_utils.reporting import stop_on_signals
+
+# In place of what a module hands back that could not even start.
+_NOTHING: dict[str, Any] = {"plan": {}, "timeline": [], "undo": None, "graph": None, "cluster": "", "failure": ""}
+
+# The variable with which a playbook of the operator names the custom resource that asked for all of this.
+ASKED_BY = "sunset_kube_asked_by"
+# They speak of the resource themselves.
+ENDS = ("reconcile_begin", "reconcile_end")
 
 
 class EngineAction(ActionBase):
@@ -45,12 +57,23 @@ class EngineAction(ActionBase):
             return base
         _checked, params = self.validate_argument_spec(argument_spec=self.JOB.arguments, **self.JOB.rules)
         folder = self._evidence_folder(params)
-        result = self._run_here(params) if self._runs_here() else self._run_there(task_vars)
+        timeline = folder.begin_timeline() if folder and self._runs_here() else None
+        try:
+            result = (
+                self._run_here(params, folder, timeline, self._asked_by(task_vars))
+                if self._runs_here()
+                else self._run_there(task_vars)
+            )
+        finally:
+            if timeline:
+                timeline.close()
         self._warn(result)
         if folder is not None:
-            self._write_evidence(folder, result, params.get("undo_vault_password"))
+            self._write_evidence(folder, timeline, result, params.get("undo_vault_password"))
         if not self._task.diff:
             result.pop("diff", None)
+        for line in result.get("text", ()):
+            Display().display(f"  {line}")
         return {**base, **result}
 
     def _evidence_folder(self, params: dict[str, Any]) -> EvidenceFolder | None:
@@ -71,11 +94,41 @@ class EngineAction(ActionBase):
         """Local, as ourselves and in the foreground: no reason to start another Python."""
         return self._connection.transport == "local" and not self._play_context.become and not self._task.async_val
 
-    def _run_here(self, params: dict[str, Any]) -> dict[str, Any]:
+    def _run_here(
+        self,
+        params: dict[str, Any],
+        folder: EvidenceFolder | None,
+        timeline: Timeline | None,
+        asked_by: Mapping[str, str] | None,
+    ) -> dict[str, Any]:
         stop = StopSign()
+        bundles: list[dict[str, Any]] = []
+
+        def set_aside(bundle: dict[str, Any]) -> None:
+            bundles.append(bundle)
+            if folder is not None:
+                _write_undo(folder, joined(bundles), params.get("undo_vault_password"))
+
         lines = LiveLines(self._show, RealClock(stop))
+        where: dict[str, str] = {}
         with stop_on_signals(stop):
-            return perform(self.JOB, params, check_mode=self._task.check_mode, stop=stop, show=lines, here=True)
+            result = perform(
+                self.JOB,
+                params,
+                check_mode=self._task.check_mode,
+                stop=stop,
+                show=lines,
+                here=True,
+                keep=timeline.add if timeline else None,
+                met=lambda url: where.update(cluster=url),
+                set_aside=set_aside,
+                asked_by=asked_by,
+            )
+        return {**result, **where}
+
+    def _asked_by(self, task_vars: dict[str, Any] | None) -> Mapping[str, str] | None:
+        named = (task_vars or {}).get(ASKED_BY)
+        return self._templar.template(named) if isinstance(named, Mapping) and self.JOB.name not in ENDS else None
 
     def _run_there(self, task_vars: dict[str, Any] | None) -> dict[str, Any]:
         result: dict[str, Any] = self._execute_module(task_vars=task_vars, wrap_async=bool(self._task.async_val))
@@ -89,21 +142,32 @@ class EngineAction(ActionBase):
             Display().warning(text)
             result.setdefault("warnings", []).append(text)
 
-    def _write_evidence(self, folder: EvidenceFolder, result: dict[str, Any], password: str | None) -> None:
-        evidence = result.pop("_evidence", None)
-        if not evidence:
-            folder.remove_if_empty()  # the job never began
-            return
-        folder.write_plan(evidence["plan"])
-        folder.write_timeline(evidence["timeline"])
+    def _write_evidence(
+        self, folder: EvidenceFolder, timeline: Timeline | None, result: dict[str, Any], password: str | None
+    ) -> None:
+        """Of a run that never began too: a pipeline must not take the one before for this one."""
+        evidence = {**_NOTHING, **(result.pop("_evidence", None) or {})}
+        if self.JOB.plans:
+            folder.write_plan(evidence["plan"])
+        if timeline is None or timeline.problem:
+            folder.write_timeline(evidence["timeline"])
         if evidence["undo"]:
-            folder.write_undo(evidence["undo"]["steps"], evidence["undo"]["left_out"])
-            if evidence["undo"].get("secrets") and password:
-                folder.write_secrets(_encrypted(evidence["undo"]["secrets"], password))
+            _write_undo(folder, evidence["undo"], password)
         when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
         page = page_of(result, f"sunset.kube.{self.JOB.name}", evidence["cluster"], when, _who())
-        folder.write_reports(page, result, evidence["timeline"], evidence["plan"])
+        folder.write_reports(page, result, evidence["timeline"], evidence["plan"], evidence["graph"])
+        ending = ending_of(result, evidence["failure"], self._task.check_mode)
+        folder.write_ending({"job": f"sunset.kube.{self.JOB.name}", "cluster": evidence["cluster"], **ending})
         result["evidence"] = folder.path
+
+
+def _write_undo(folder: EvidenceFolder, bundle: dict[str, Any], password: str | None) -> None:
+    try:
+        folder.write_undo(bundle["steps"], bundle["left_out"])
+        if bundle.get("secrets") and password:
+            folder.write_secrets(_encrypted(bundle["secrets"], password))
+    except OSError as problem:
+        raise Refused("cannot write the undo bundle", which=folder.path, why=str(problem)) from problem
 
 
 def _who() -> str:

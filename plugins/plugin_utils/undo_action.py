@@ -15,7 +15,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.parsing.vault import VaultLib, VaultSecret
 
-from ..module_utils.evidence.bundle import has_secrets
+from ..module_utils.evidence.bundle import sealed_secrets
 from .engine_action import EngineAction
 
 
@@ -24,7 +24,7 @@ class UndoAction(EngineAction):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         password = self._task.args.get("undo_vault_password")
-        file = has_secrets(str(self._task.args.get("bundle") or "."))
+        file = sealed_secrets(str(self._task.args.get("bundle") or "."))
         if password and file:
             self._task.args = {**self._task.args, "secrets": _opened(file, str(password))}
         return super().run(tmp, task_vars)

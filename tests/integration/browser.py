@@ -34,6 +34,14 @@ addEventListener("load", () => {
       cut: shown.filter(one => !one.closest("svg")).some(one => one.getBoundingClientRect().right > view.innerWidth),
       smallest: Math.min(...shown.filter(one => !one.closest("svg")).map(one => parseFloat(style(one).fontSize))),
       picture: page.querySelector("svg").getBoundingClientRect().height,
+      graphs: shown.filter(one => one.matches(".waits svg")).map(one => one.getBoundingClientRect().width),
+      spilt: shown.filter(one => one.matches(".node")).flatMap(one => {
+        const room = one.querySelector("rect").getBBox();
+        return [...one.querySelectorAll("text")].filter(text => {
+          const box = text.getBBox();
+          return box.x + box.width > room.x + room.width || box.y + box.height > room.y + room.height;
+        }).map(text => text.textContent);
+      }),
       animated: page.getAnimations().length,
       requests: view.performance.getEntriesByType("resource").map(one => one.name),
     };

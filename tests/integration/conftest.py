@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 # By name, not as `pytest_plugins`: that is refused here when somebody runs all of tests/ at once.
+from integration.broken_apps import shop
+from integration.explaining import explain
 from integration.fleets import detach, hub_kinds, living_hub
 from integration.gitops import gitops_kinds
 from integration.maintaining import maintenance_here, maintenance_on_node
 from integration.nmstate_fleet import fleet, nmstate_kinds
+from integration.olm import olm_kinds
 from integration.products import drainer, ngrok_kinds
 from integration.stage import dead_group, kinds, narrow_plane, stage
+from integration.uninstalling import uninstaller
 from lab.fixtures import (
     as_user,
     audit,
@@ -20,6 +24,7 @@ from lab.fixtures import (
     net,
     node,
     node_namespace,
+    operator,
     plane,
     pytest_collection_modifyitems,
     pytest_configure,
@@ -34,6 +39,7 @@ __all__ = [
     "dead_group",
     "detach",
     "drainer",
+    "explain",
     "faults",
     "fleet",
     "gitops_kinds",
@@ -49,11 +55,15 @@ __all__ = [
     "nmstate_kinds",
     "node",
     "node_namespace",
+    "olm_kinds",
+    "operator",
     "plane",
     "pytest_collection_modifyitems",
     "pytest_configure",
     "route_kinds",
     "running_net",
+    "shop",
     "stage",
     "traefik",
+    "uninstaller",
 ]

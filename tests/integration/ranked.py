@@ -115,9 +115,10 @@ def define(stage: Stage, definition: Body) -> Body:
     [made] = stage.put(definition)
     spec = definition["spec"]
     served = [version["name"] for version in spec["versions"] if version["served"]]
-    lists = [f"/apis/{spec['group']}/{version}/{spec['names']['plural']}" for version in served]
+    groups = [f"/apis/{spec['group']}/{version}" for version in served]  # discovery may lag behind
+    lists = [f"{group}/{spec['names']['plural']}" for group in groups]
     until(
-        lambda: all(stage.api.get(path, limit=1)[0] == 200 for path in lists),
+        lambda: all(stage.api.get(path, limit=1)[0] == 200 for path in (*lists, *groups)),
         f"{made['metadata']['name']} to be served",
         timeout=30,
         every=0.05,

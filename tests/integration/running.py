@@ -121,9 +121,10 @@ class Play:
     def processes(self) -> list[int]:
         """Its processes that still run, orphans too: all of them have our directory in their environment.
 
-        But for SSH connections kept for later, which write over it the name of a socket: that has our name in it.
+        But for SSH connections kept for later, which write over it the name of their socket: in network tests that is
+        below a folder of our name in /run.
         """
-        marks = f"ANSIBLE_HOME={self.directory}/".encode(), f"/{self.directory.name}/".encode()
+        marks = f"ANSIBLE_HOME={self.directory}/".encode(), f"/run/{self.directory.name}/".encode()
         told = {place: (_told(place / "environ"), _told(place / "cmdline")) for place in Path("/proc").glob("[0-9]*")}
         return [int(place.name) for place, texts in told.items() if any(map(bytes.__contains__, texts, marks))]
 

@@ -238,11 +238,21 @@ def dead_group(plane: ControlPlane) -> Iterator[str]:
 # -- controllers -----------------------------------------------------------------------------------------------------
 
 
-def deployment(name: str, namespace: str, *, container: str = "main", image: str = "example/main:1") -> Body:
+def deployment(
+    name: str,
+    namespace: str,
+    *,
+    container: str = "main",
+    image: str = "example/main:1",
+    replicas: int = 1,
+    account: str = "",
+) -> Body:
     labels = {"run": name}
-    pod = {"containers": [{"name": container, "image": image}], "automountServiceAccountToken": False}
+    pod: Body = {"containers": [{"name": container, "image": image}], "automountServiceAccountToken": False}
+    if account:
+        pod["serviceAccountName"] = account
     spec = {
-        "replicas": 1,
+        "replicas": replicas,
         "selector": {"matchLabels": labels},
         "template": {"metadata": {"labels": labels}, "spec": pod},
     }

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from integration.collection_playbooks import play_named
 from integration.fleets import (
     WORK_FINALIZER,
     Detacher,
@@ -24,7 +24,7 @@ from integration.fleets import (
     row_of,
     work,
 )
-from integration.running import PATIENCE, PlayRun, _program, _surroundings, run_playbook
+from integration.running import PlayRun, run_playbook
 from integration.stage import Stage, widget
 from lab.audit import AuditTrail
 from lab.users import User
@@ -32,16 +32,7 @@ from lab.users import User
 
 def delete_cluster(directory: Path, user: User, *arguments: str, **variables: Any) -> PlayRun:
     """`ansible-playbook sunset.kube.delete_cluster`, as the documentation says."""
-    directory.mkdir(exist_ok=True)
-    command = [_program("ansible-playbook"), "sunset.kube.delete_cluster", "--inventory", "localhost,"]
-    command += ["--connection", "local", *(["--extra-vars", json.dumps(variables)] * bool(variables)), *arguments]
-    env = _surroundings(directory, user.kubeconfig)
-    done = subprocess.run(
-        command, env=env, cwd=directory, capture_output=True, text=True, check=False, timeout=PATIENCE
-    )
-    recorded = directory / "results.jsonl"
-    lines = recorded.read_text().splitlines() if recorded.exists() else []
-    return PlayRun(done.returncode, done.stdout + done.stderr, [json.loads(line) for line in lines])
+    return play_named("sunset.kube.delete_cluster", directory, user.kubeconfig, *arguments, **variables)
 
 
 def removal(run: PlayRun) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from integration.collection_playbooks import play_named
 from integration.products import (
     GATEWAY_EXISTS,
     LEGACY,
@@ -34,7 +35,7 @@ from integration.products import (
     set_status,
 )
 from integration.ranked import failed, succeeded
-from integration.running import PATIENCE, PlayRun, _program, _surroundings, run_playbook
+from integration.running import PlayRun, run_playbook
 from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, widget
 from lab import tools
 from lab.audit import AuditTrail
@@ -46,16 +47,7 @@ TEMPLATE = Path(__file__).parents[2] / "extensions" / "helm" / "pre-delete-drain
 
 def drain_playbook(directory: Path, user: User, *arguments: str, **variables: Any) -> PlayRun:
     """`ansible-playbook sunset.kube.drain`, as the documentation says."""
-    directory.mkdir(exist_ok=True)
-    command = [_program("ansible-playbook"), "sunset.kube.drain", "--inventory", "localhost,", "--connection", "local"]
-    command += ["--extra-vars", json.dumps(variables)] * bool(variables) + list(arguments)
-    env = _surroundings(directory, user.kubeconfig)
-    done = subprocess.run(
-        command, env=env, cwd=directory, capture_output=True, text=True, check=False, timeout=PATIENCE
-    )
-    recorded = directory / "results.jsonl"
-    lines = recorded.read_text().splitlines() if recorded.exists() else []
-    return PlayRun(done.returncode, done.stdout + done.stderr, [json.loads(line) for line in lines])
+    return play_named("sunset.kube.drain", directory, user.kubeconfig, *arguments, **variables)
 
 
 def drained(run: PlayRun) -> dict[str, Any]:
@@ -94,6 +86,7 @@ def test_the_playbook_drains_shows_it_and_leaves_evidence(
         "plan.json",
         "report.html",
         "report.md",
+        "result.json",
         "timeline.jsonl",
         "undo",
     }

@@ -26,7 +26,7 @@ import pytest
 
 from lab import tools
 from lab.api import Api
-from lab.audit import AuditTrail
+from lab.audit import AuditTrail, _end_of_whole_lines
 from lab.controlplane import ControlPlane
 from lab.faults import (
     Answer,
@@ -59,16 +59,16 @@ def in_namespace(namespace: str, name: str = "") -> str:
     return f"/api/v1/namespaces/{namespace}/configmaps" + (f"/{name}" if name else "")
 
 
-def widgets_crd(group: str) -> dict[str, Any]:
+def sprockets_crd(group: str) -> dict[str, Any]:
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"widgets.{group}"},
+        "metadata": {"name": f"sprockets.{group}"},
         "spec": {
             "group": group,
             "scope": "Namespaced",
-            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget"},
+            "names": {"plural": "sprockets", "singular": "sprocket", "kind": "Sprocket"},
             "versions": [
                 {"name": "v1", "served": True, "storage": True, "schema": schema},
                 {"name": "v1beta1", "served": True, "storage": False, "schema": schema},
@@ -121,14 +121,14 @@ def test_garbage_collector_takes_what_a_deleted_owner_leaves(plane: ControlPlane
 
 
 def test_a_crd_can_be_used_as_soon_as_it_is_applied_and_applied_again(plane: ControlPlane, namespace: str) -> None:
-    crd = widgets_crd("usable.example.com")
+    crd = sprockets_crd("usable.example.com")
     plane.api.apply_crd(crd)
     [made] = plane.api.create(
-        {"apiVersion": "usable.example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": namespace}}
+        {"apiVersion": "usable.example.com/v1", "kind": "Sprocket", "metadata": {"name": "s", "namespace": namespace}}
     )
-    assert plane.api.path_of(made) == f"/apis/usable.example.com/v1/namespaces/{namespace}/widgets/w"
-    assert plane.api.apply_crd(crd)["status"]["acceptedNames"]["kind"] == "Widget"
-    plane.api.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.usable.example.com")
+    assert plane.api.path_of(made) == f"/apis/usable.example.com/v1/namespaces/{namespace}/sprockets/s"
+    assert plane.api.apply_crd(crd)["status"]["acceptedNames"]["kind"] == "Sprocket"
+    plane.api.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sprockets.usable.example.com")
 
 
 def test_a_validating_admission_policy_may_read_the_namespace(plane: ControlPlane, namespace: str) -> None:
@@ -868,3 +868,14 @@ def test_a_user_is_the_same_user_twice(plane: ControlPlane) -> None:
     first: User = plane.user("twin", groups=["g"])
     assert first == plane.user("twin", groups=["g"])
     assert first.cert_file != plane.user("twin", groups=["h"]).cert_file
+
+
+def test_a_mark_in_the_middle_of_a_line_counts_from_the_beginning_of_that_line(tmp_path: Path) -> None:
+    """As when the server is just writing: the needle's own line comes after a half one."""
+    file = tmp_path / "audit.log"
+    whole = '{"stage": "x"}\n'
+    file.write_text(whole + "x" * 100_000)
+    assert _end_of_whole_lines(file) == len(whole)
+    file.write_text("half")
+    assert _end_of_whole_lines(file) == 0
+    assert _end_of_whole_lines(tmp_path / "none") == 0

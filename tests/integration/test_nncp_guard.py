@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import nncp_guard
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.nncp_guard import immutability
+from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.guard import immutability
 from integration.nmstate_fleet import FLEET, OPT_IN, ORIGINAL, Fleet, phases, vlan
 from integration.nmstate_handlers import POLICIES
 from integration.ranked import failed, succeeded

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import secrets
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from integration.helm import Helm
 from integration.ranked import (
     RBAC,
     Remover,
@@ -62,39 +62,6 @@ def unchanged_second_run(remove: Remover, members: Mapping[str, Any], **options:
 
 
 # -- Helm --------------------------------------------------------------------------------------------------------------
-
-
-class Helm:
-    """The real program, with everything it writes in one directory."""
-
-    def __init__(self, plane: ControlPlane, directory: Path, namespace: str) -> None:
-        self._program = tools.ensure(["helm"])["helm"]
-        self._plane = plane
-        self._directory = directory
-        self.namespace = namespace
-        self.driver = "secret"
-
-    def chart(self, files: Mapping[str, Body | str], name: str = "shop", folder: str = "shop") -> Path:
-        place = self._directory / folder
-        meta = {"apiVersion": "v2", "name": name, "version": "1.0.0"}
-        for path, content in {"Chart.yaml": meta, **files}.items():
-            file = place / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content if isinstance(content, str) else json.dumps(content))
-        return place
-
-    def __call__(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        home = {f"HELM_{name}_HOME": str(self._directory / name) for name in ("CACHE", "CONFIG", "DATA")}
-        command = [str(self._program), *arguments, "--namespace", self.namespace]
-        command += ["--kubeconfig", str(self._plane.admin.kubeconfig)]
-        env = {**os.environ, **home, "HELM_DRIVER": self.driver}
-        return subprocess.run(command, env=env, check=check, capture_output=True, text=True)
-
-    def records(self) -> list[str]:
-        _, listed = self._plane.api.get(
-            f"/api/v1/namespaces/{self.namespace}/{self.driver}s", labelSelector="owner=helm"
-        )
-        return sorted(item["metadata"]["name"] for item in listed["items"] or ())
 
 
 @pytest.fixture

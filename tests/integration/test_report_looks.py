@@ -32,15 +32,37 @@ ROWS = [
     {"time": "2026-01-01T00:00:00+00:00", "event": "stepbegan", "step": LONG, "rank": 1, "total": 1},
     {"time": "2026-01-01T00:00:01+00:00", "event": "did", "action": "delete", "object": OBJECT, "effect": LONG},
 ]
+GRAPH = {
+    "nodes": [
+        {"sort": "namespace", "title": "Namespace shop", "notes": [], "state": ""},
+        {"sort": "object", "title": f"Domain {LONG}", "notes": ["in " + "W" * 23, "m" * 40], "state": ""},
+        {
+            "sort": "object",
+            "title": "12 ConfigMap 字字字字字字字字字字字字字字字字字字字字字",
+            "notes": ["a, b, c and 9 more", "in shop"],
+            "state": "",
+        },
+        {"sort": "controller", "title": "Deployment shop/shop-operator", "notes": ["gone", LONG], "state": "gone"},
+        {"sort": "obstacle", "title": "Webhook guard", "notes": ["nobody answers"], "state": "gone"},
+    ],
+    "arcs": [
+        {"waits": waits, "on": on, "in_circle": on != 4, "cut": f"delete {LONG}" if on == 3 else "", "cost": ""}
+        for waits, on in ((0, 1), (0, 2), (1, 3), (2, 4), (3, 0))
+    ],
+    "left_out": 3,
+}
 PLAN = {"steps": [{"name": LONG, "objects": [{"object": OBJECT, "verdict": "delete", "reason": LONG}]}]}
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["day", "night"])
 def test_nothing_sticks_out_and_nothing_is_too_small_or_fetched(dark: bool) -> None:
     page = page_of(RESULT, "sunset.kube.ranked_delete", f"https://{LONG}:6443", "2026-01-01 00:00:00 UTC", "me")
-    text = html(page, stretches_of(ROWS), PLAN).replace("<details", "<details open")
+    text = html(page, stretches_of(ROWS), PLAN, GRAPH).replace("<details", "<details open")
     grounds = set()
-    for seen in measured(text, PHONE, WIDE, dark=dark):
+    for seen, widest in zip(measured(text, PHONE, WIDE, dark=dark), (PHONE, WIDE), strict=True):
+        [width] = seen["graphs"]  # one of the two pictures, as wide as there is room
+        assert 240 < width < widest
+        assert seen["spilt"] == []
         assert seen["dark"] is dark
         assert (seen["overflow"] <= 0, seen["cut"]) == (True, False)  # a scroll bar makes it less
         assert seen["smallest"] >= 14

@@ -5,29 +5,19 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
+from integration.collection_playbooks import play_named
 from integration.nmstate_fleet import FLEET, OPT_IN, Fleet, phases, vlan
 from integration.nmstate_handlers import POLICIES
-from integration.running import PATIENCE, PlayRun, _program, _surroundings, run_module
+from integration.running import PlayRun, run_module
 from lab.audit import AuditTrail
 
 
 def revert_network(directory: Path, fleet: Fleet, *arguments: str, **variables: Any) -> PlayRun:
     """`ansible-playbook sunset.kube.revert_network`, as the documentation says."""
-    directory.mkdir(exist_ok=True)
-    command = [_program("ansible-playbook"), "sunset.kube.revert_network", "--inventory", "localhost,"]
-    command += ["--connection", "local", *(["--extra-vars", json.dumps(variables)] * bool(variables)), *arguments]
-    env = _surroundings(directory, fleet.user.kubeconfig)
-    done = subprocess.run(
-        command, env=env, cwd=directory, capture_output=True, text=True, check=False, timeout=PATIENCE
-    )
-    recorded = directory / "results.jsonl"
-    lines = recorded.read_text().splitlines() if recorded.exists() else []
-    return PlayRun(done.returncode, done.stdout + done.stderr, [json.loads(line) for line in lines])
+    return play_named("sunset.kube.revert_network", directory, fleet.user.kubeconfig, *arguments, **variables)
 
 
 def outcome(run: PlayRun) -> dict[str, Any]:
@@ -57,7 +47,7 @@ def test_prepared_guarded_applied_checked_taken_back(fleet: Fleet, tmp_path: Pat
     assert run.rc == 0, run.stdout
     assert phases(outcome(run)) == dict.fromkeys(nodes, "reverted")
     assert f"{nodes[0]}: reverted" in run.stdout
-    [folder] = evidence.iterdir()
+    folder = evidence / "latest"
     assert {"plan.json", "timeline.jsonl", "report.md"} <= {file.name for file in folder.iterdir()}
     assert fleet.look(name) is None
 

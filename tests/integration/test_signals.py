@@ -92,18 +92,16 @@ def test_a_playbook_told_to_stop_writes_no_more_and_leaves_evidence_but_no_proce
         sent = writes_sent(faults)
         run = play.finish()
         # The engine runs in a child of ansible-playbook, which may outlive it by the time it takes to report.
-        timeline = until(
-            lambda: next((file for file in tmp_path.glob("*/timeline.jsonl") if file.read_text()), None),
-            f"the evidence; ansible-playbook said: {run.stdout}",
-            timeout=20,
-        )
+        over = tmp_path / "latest" / "result.json"
+        until(over.exists, f"the evidence; ansible-playbook said: {run.stdout}", timeout=20)
         until(lambda: not play.processes(), "the last process to end", timeout=20)
     assert run.rc != 0
     done = COUNT - left(stage)
     assert BEFORE - PARALLEL <= done <= sent + PARALLEL, "only what was under way may still be written"
-    rows = [json.loads(line) for line in timeline.read_text().splitlines()]
+    rows = [json.loads(line) for line in (over.parent / "timeline.jsonl").read_text().splitlines()]
     assert len([row for row in rows if row["event"] == "did"]) == done
-    assert (timeline.parent / "plan.json").exists()
+    assert (over.parent / "plan.json").exists()
+    assert json.loads(over.read_text())["outcome"] == "interrupted"
 
 
 def test_a_run_told_to_stop_before_its_first_write_changes_nothing(

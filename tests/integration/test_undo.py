@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from integration.running import PlayRun, run_playbook
+from integration.running import PlayRun, playing, run_playbook
+from integration.stage import CRDS
 from lab.controlplane import ControlPlane
+from lab.waiting import until
 
 WORD = "a-word-nobody-may-read"
 PASSWORD = "open sesame"
@@ -37,18 +39,19 @@ def group(plane: ControlPlane) -> Iterator[str]:
     name = f"g{uuid.uuid4().hex[:8]}.example.com"
     plane.api.apply_crd(definition(name))
     yield name
-    objects = [{"kind": "CustomResourceDefinition", "name": f"widgets.{name}"}]
-    run(plane, {"sunset.kube.ranked_delete": {"members": {"objects": objects}, "missing": "ignore"}})
+    path = f"{CRDS}/trinkets.{name}"
+    plane.api.delete(path)
+    until(lambda: plane.api.get(path)[0] == 404, "the definition to go", timeout=30)
 
 
 def definition(group: str) -> dict[str, Any]:
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    names = {"kind": "Widget", "plural": "widgets", "singular": "widget", "listKind": "WidgetList"}
+    names = {"kind": "Trinket", "plural": "trinkets", "singular": "trinket", "listKind": "TrinketList"}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"widgets.{group}"},
+        "metadata": {"name": f"trinkets.{group}"},
         "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [version]},
     }
 
@@ -86,7 +89,7 @@ def furnish(plane: ControlPlane, home: str, group: str) -> list[dict[str, Any]]:
     template = {"metadata": {"labels": {"app": "shop"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     job = {"metadata": {}, "spec": {**template["spec"], "restartPolicy": "Never"}}
     made = [
-        {"apiVersion": f"{group}/v1", "kind": "Widget", "metadata": {"name": "w", **inside}, "spec": {"size": 3}},
+        {"apiVersion": f"{group}/v1", "kind": "Trinket", "metadata": {"name": "w", **inside}, "spec": {"size": 3}},
         {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login", **inside}, "stringData": {"w": WORD}},
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", **inside}, "data": {"a": "b"}},
         {
@@ -108,7 +111,7 @@ def furnish(plane: ControlPlane, home: str, group: str) -> list[dict[str, Any]]:
     listed = [{"api_version": one["apiVersion"], "kind": one["kind"], **one["metadata"]} for one in made]
     return [
         *listed,
-        {"kind": "CustomResourceDefinition", "name": f"widgets.{group}"},
+        {"kind": "CustomResourceDefinition", "name": f"trinkets.{group}"},
         {"kind": "Namespace", "name": home},
     ]
 
@@ -122,8 +125,8 @@ def test_all_of_it_comes_back_as_it_was_and_only_once(
     tried = run(plane, undo, check=True, diff=True)
     assert tried.rc == 0, tried.stdout
     wanted = {
-        "Widget w", "Secret login", "ConfigMap settings", "Service web", "Deployment web", "Job once",
-        f"CustomResourceDefinition widgets.{group}", f"Namespace {home}",
+        "Trinket w", "Secret login", "ConfigMap settings", "Service web", "Deployment web", "Job once",
+        f"CustomResourceDefinition trinkets.{group}", f"Namespace {home}",
     }  # fmt: skip
     assert names(tried.result["restored"]) == wanted
     assert tried.result["changed"]
@@ -137,7 +140,7 @@ def test_all_of_it_comes_back_as_it_was_and_only_once(
         assert row["old_uid"] != row["object"]["uid"] or row["object"]["kind"] == "Secret"
     secret = now(plane, "v1", "Secret", "login", home)
     assert secret["data"] == {"w": base64.b64encode(WORD.encode()).decode()}
-    assert now(plane, f"{group}/v1", "Widget", "w", home)["spec"] == {"size": 3}
+    assert now(plane, f"{group}/v1", "Trinket", "w", home)["spec"] == {"size": 3}
     assert now(plane, "v1", "Namespace", home)["metadata"]["labels"]["team"] == "a"
     assert "runs once more" in done.stdout
     secrets = (WORD, base64.b64encode(WORD.encode()).decode(), PASSWORD)
@@ -151,6 +154,34 @@ def test_all_of_it_comes_back_as_it_was_and_only_once(
     assert len(again.result["existing"]) == len(wanted)
 
 
+def test_a_run_that_was_killed_can_be_undone(plane: ControlPlane, namespace: str, tmp_path: Path) -> None:
+    """The bundle is there before the first delete, Secrets encrypted."""
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login", "namespace": namespace}}
+    held = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "held", "namespace": namespace, "finalizers": ["example.com/hold"]},
+    }
+    plane.api.create({**secret, "stringData": {"w": WORD}}, held)
+    path = f"/api/v1/namespaces/{namespace}/configmaps/held"
+    objects = [
+        {"kind": thing["kind"], "name": thing["metadata"]["name"], "namespace": namespace} for thing in (secret, held)
+    ]
+    task = {"members": {"objects": objects}, "evidence_dir": str(tmp_path), "undo_vault_password": PASSWORD}
+    with playing([{"sunset.kube.ranked_delete": task}], plane.admin.kubeconfig) as play:
+        play.until(lambda: plane.api.get(path)[1]["metadata"].get("deletionTimestamp"), "the first delete")
+        play.until(lambda: now(plane, "v1", "Secret", "login", namespace) == {}, "the Secret to be gone")
+        play.kill()
+    plane.api.patch(path, {"metadata": {"finalizers": None}})
+    bundle = tmp_path / "latest"
+    written = [file.read_text() for file in bundle.rglob("*") if file.is_file()]
+    assert not any(WORD in text or base64.b64encode(WORD.encode()).decode() in text for text in written)
+    undo = {"bundle": str(bundle), "undo_vault_password": PASSWORD}
+    done = run(plane, {"sunset.kube.undo": undo})
+    assert done.rc == 0, done.stdout
+    assert names(done.result["restored"]) == {"Secret login", "ConfigMap held"}
+
+
 def test_what_is_there_is_not_touched_and_what_cannot_come_back_is_named(
     plane: ControlPlane, namespace: str, group: str, tmp_path: Path
 ) -> None:
@@ -158,18 +189,18 @@ def test_what_is_there_is_not_touched_and_what_cannot_come_back_is_named(
     plane.api.create(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", **inside}, "data": {"is": "old"}}
     )
-    plane.api.create({"apiVersion": f"{group}/v1", "kind": "Widget", "metadata": {"name": "w", **inside}})
+    plane.api.create({"apiVersion": f"{group}/v1", "kind": "Trinket", "metadata": {"name": "w", **inside}})
     gone = [{"api_version": "v1", "kind": "ConfigMap", "name": "a", **inside}]
-    gone += [{"api_version": f"{group}/v1", "kind": "Widget", "name": "w", **inside}]
+    gone += [{"api_version": f"{group}/v1", "kind": "Trinket", "name": "w", **inside}]
     bundle = deleted(plane, tmp_path, gone)
     plane.api.create(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", **inside}, "data": {"is": "new"}}
     )
-    deleted(plane, tmp_path, [{"kind": "CustomResourceDefinition", "name": f"widgets.{group}"}])
+    deleted(plane, tmp_path, [{"kind": "CustomResourceDefinition", "name": f"trinkets.{group}"}])
     done = run(plane, {"sunset.kube.undo": {"bundle": str(bundle)}})
     assert done.rc != 0
     assert [one["name"] for one in done.result["existing"]] == ["a"]
-    assert names(done.result["lost"]) == {"Widget w"}
+    assert names(done.result["lost"]) == {"Trinket w"}
     assert "is not installed" in done.result["lost"][0]["reason"]
     assert "run the task again" in done.result["msg"]
     assert now(plane, "v1", "ConfigMap", "a", namespace)["data"] == {"is": "new"}

@@ -9,6 +9,7 @@ The log is written by the server, so nothing the product says or does can make i
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -100,8 +101,7 @@ class AuditLog:
 
     def mark(self) -> Mark:
         """Now. Whatever is asked after this call counts as `since` this mark."""
-        position = self.file.stat().st_size if self.file.exists() else 0
-        return self._caught_up(position)[0]
+        return self._caught_up(_end_of_whole_lines(self.file))[0]
 
     def since(self, mark: Mark, user: str | None = None) -> list[AuditEvent]:
         """The requests that arrived after the mark, in order of arrival, each once and in its latest stage.
@@ -149,6 +149,24 @@ class AuditTrail:
     def writes(self, user: str | None = None) -> list[AuditEvent]:
         """The requests that were meant to change something."""
         return [event for event in self.events(user) if event.mutating]
+
+
+def _end_of_whole_lines(file: Path) -> int:
+    """The server may be in the middle of a line: it counts from its beginning."""
+    if not file.exists():
+        return 0
+    with file.open("rb") as log:
+        size = log.seek(0, os.SEEK_END)
+        for reach in (_LONG_LINE, size):  # the whole file only where one line is as long as that
+            start = max(0, size - reach)
+            log.seek(start)
+            newline = log.read(size - start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+    return 0
+
+
+_LONG_LINE = 1 << 16
 
 
 def _events(file: Path, position: int) -> Iterator[tuple[int, AuditEvent]]:

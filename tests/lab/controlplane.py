@@ -18,7 +18,6 @@ import ssl
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from lab import components, processes, tools
@@ -26,9 +25,11 @@ from lab.api import Api
 from lab.audit import POLICY, AuditLog
 from lab.certificates import Authority, service_account_key
 from lab.components import APISERVER, CONTROLLER_MANAGER, ETCD, Layout, Ports
+from lab.node_place import NUMBERS, Place
 from lab.ports import free_port
 from lab.problems import LabError
 from lab.processes import Process
+from lab.stopping import Stoppable
 from lab.users import Access, User, write_kubeconfig
 from lab.waiting import until
 
@@ -44,7 +45,7 @@ class Component:
     probe: Callable[[], bool]
 
 
-class ControlPlane:
+class ControlPlane(Stoppable):
     """A control plane, running until `stop`. Made by `start`, or by `attach` for one that another process started."""
 
     def __init__(self, layout: Layout, commands: dict[str, Sequence[str]], *, detached: bool = False) -> None:
@@ -106,14 +107,6 @@ class ControlPlane:
         plane = cls(layout, record["commands"], detached=True)
         plane._running = {name: Process(**known) for name, known in record["processes"].items()}
         return plane
-
-    def __enter__(self) -> ControlPlane:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     def stop(self, *, keep_files: bool = False) -> None:
         """End every component and remove the directory. Stopping twice is fine."""
@@ -255,7 +248,8 @@ def _prepared(directory: Path) -> Layout:
 def _write_certificates(layout: Layout) -> None:
     authority = Authority(layout.pki, "ca")
     hosts = ("127.0.0.1", "localhost", components.SERVICE_ADDRESS, "kubernetes", "kubernetes.default.svc")
-    authority.server("apiserver", hosts)
+    # Pods may reach it at their node's address, through a relay.
+    authority.server("apiserver", (*hosts, *(place.address for place in map(Place, NUMBERS))))
     authority.server("controller-manager")
     service_account_key(layout.pki)
     clients = {

@@ -24,6 +24,7 @@ from lab.faults import FaultProxy
 from lab.grants import Grant, grant, revoke
 from lab.net import Net
 from lab.node import Node
+from lab.operator_pod import Operator
 from lab.traefik import Traefik
 from lab.users import User
 
@@ -122,6 +123,13 @@ def node_namespace(node: Node, namespace: str) -> str:
     """The test's namespace, its pods let in on the node."""
     node.admit(namespace)
     return namespace
+
+
+@pytest.fixture(scope="module")
+def operator(plane: ControlPlane, node: Node) -> Iterator[Operator]:
+    """The operator in a pod, with every right, for the tests of one file. Foreign kinds are not watched."""
+    with Operator.start(plane, node) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

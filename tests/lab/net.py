@@ -15,7 +15,6 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from lab import tools
@@ -26,6 +25,7 @@ from lab.netgateway import Gateway
 from lab.netmachine import run_out_here
 from lab.netnode import NetNode
 from lab.problems import LabError
+from lab.stopping import Stoppable
 
 PACKAGES = {  # of Debian, with the programs we need of them
     "cron": ("cron",),
@@ -40,7 +40,7 @@ PACKAGES = {  # of Debian, with the programs we need of them
 }
 
 
-class Net:
+class Net(Stoppable):
     """A running network. Made by `start`."""
 
     def __init__(self, directory: Path, gateway: Gateway, controller: Controller, nodes: list[NetNode]) -> None:
@@ -73,14 +73,6 @@ class Net:
             net._on_all(lambda node: node.install(network_manager=network_manager))
             net._leaving = leaving.pop_all()  # until here a failure ends all of it; the logs stay, they say why
             return net
-
-    def __enter__(self) -> Net:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     def stop(self, *, keep_files: bool = False) -> None:
         """End everything. Stopping twice is fine."""

@@ -17,7 +17,6 @@ import ssl
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from lab import images, node_config, node_place, processes, tools
@@ -27,12 +26,13 @@ from lab.ports import free_port
 from lab.problems import LabError
 from lab.processes import Process
 from lab.room import Room
+from lab.stopping import Stoppable
 
 PROGRAMS = ("containerd", "ctr", "runc", "nsenter", "unshare", "ip")
 TOLERATIONS = "scheduler.alpha.kubernetes.io/defaultTolerations"
 
 
-class Node:
+class Node(Stoppable):
     """A node, running until `stop`. Made by `start`."""
 
     def __init__(self, plane: ControlPlane, layout: NodeLayout, room: Room) -> None:
@@ -79,14 +79,6 @@ class Node:
             node._bring_up(scheduler)
             node._leaving = leaving.pop_all()  # until here a failure ends all of it; the logs stay, they say why
             return node
-
-    def __enter__(self) -> Node:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     def stop(self, *, keep_files: bool = False) -> None:
         """End everything the node runs, and remove what it left on the machine. Stopping twice is fine."""

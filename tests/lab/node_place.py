@@ -94,6 +94,11 @@ def sweep(place: Place) -> None:
             until(functools.partial(_pruned, branch), f"{branch} to be empty", every=0.02)
 
 
+def cgroup_folders(place: Place, name: str) -> list[Path]:
+    """The groups of this name below a node's branch, one in each hierarchy: where the kernel counts what a pod uses."""
+    return [found for branch in _cgroups(place) for found in branch.rglob(name)]
+
+
 def _prepare(place: Place) -> None:
     _ip("link", "add", place.bridge, "type", "bridge")
     _ip("address", "add", f"{place.address}/24", "dev", place.bridge)

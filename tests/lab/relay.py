@@ -1,7 +1,10 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Passes connections on. A script, too, that needs nothing of the lab: `python relay.py PORT SOCKET`."""
+"""Passes connections on. A script, too, that needs nothing of the lab: `python relay.py [ADDRESS:]PORT SOCKET|PORT`.
+
+It listens on loopback unless told otherwise, and leads to a socket in a file or to a port of loopback.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +36,17 @@ def _pump(one: socket.socket, other: socket.socket) -> None:
             end.shutdown(socket.SHUT_RDWR)
 
 
-def main(port: str, path: str) -> None:
+def main(here: str, there: str) -> None:
+    address, _colon, port = here.rpartition(":")
+
     def connect() -> socket.socket:
+        if there.isdigit():
+            return socket.create_connection(("127.0.0.1", int(there)))
         far = socket.socket(socket.AF_UNIX)
-        far.connect(path)
+        far.connect(there)
         return far
 
-    serve(socket.create_server(("127.0.0.1", int(port))), connect)
+    serve(socket.create_server((address or "127.0.0.1", int(port))), connect)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,9 @@ _KUBERNETES = (
     f"-X {_VERSION}.gitVersion=v{KUBERNETES_MAJOR}.{KUBERNETES_MINOR}.{KUBERNETES_PATCH}"
 )
 
+_OPERATOR = "github.com/operator-framework/ansible-operator-plugins"
+_ANSIBLE_OPERATOR = f"-s -w -X {_OPERATOR}/internal/version.Version=v1.42.2"  # as in the wrapper's go.mod
+
 TOOLS: dict[str, Recipe] = {
     tool.name: tool
     for tool in (
@@ -50,6 +53,8 @@ TOOLS: dict[str, Recipe] = {
         Tool("kapp", "kapp", "carvel.dev/kapp/cmd/kapp", 90),
         Tool("ocm-registration", "ocm", "open-cluster-management.io/ocm/cmd/registration", 150),
         Tool("ocm-work", "ocm", "open-cluster-management.io/ocm/cmd/work", 60),
+        Tool("ansible-operator", "operator", f"{_OPERATOR}/cmd/ansible-operator", 240, _ANSIBLE_OPERATOR),
+        Tool("operator-verify", "verify", "github.com/operator-framework/api/cmd/operator-verify", 60),
         Tool("traefik", "traefik", "github.com/traefik/traefik/v3/cmd/traefik", 450),
         Crate("nmstatectl", "2.2.62", 360),
         Tool("nmstate-handler", "nmstate", "github.com/nmstate/kubernetes-nmstate/cmd/handler", 150),

@@ -14,13 +14,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from lab import processes, routes, tools
 from lab.controlplane import ControlPlane, answers_ok
 from lab.grants import grant, revoke
 from lab.ports import free_port
+from lab.stopping import Stoppable
 from lab.waiting import until
 
 CLASS = "traefik"  # the name of the IngressClass and of the GatewayClass
@@ -48,7 +48,7 @@ class Reply:
     body: str
 
 
-class Traefik:
+class Traefik(Stoppable):
     """A running Traefik. Made by `start`."""
 
     def __init__(self, port: int, log: Path, leaving: contextlib.ExitStack) -> None:
@@ -85,15 +85,7 @@ class Traefik:
             processes.wait_until_healthy(process, "traefik", serves, log)
             return cls(port, log, leaving.pop_all())
 
-    def __enter__(self) -> Traefik:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
+    def stop(self, *, keep_files: bool = False) -> None:
         self._leaving.close()
 
     def ask(

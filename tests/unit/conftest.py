@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import hypothesis
 
-hypothesis.settings.register_profile("steady", derandomize=True, database=None, deadline=None, max_examples=40)
+from ansible_collections.sunset.kube.tests.unit.steady import STEADY, draw_the_same_everywhere
+
+draw_the_same_everywhere()
+hypothesis.settings.register_profile("steady", **STEADY, max_examples=40)
 hypothesis.settings.register_profile("explore", database=None, deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("steady")

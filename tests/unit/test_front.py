@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 import importlib
 import json
 import os
@@ -34,7 +35,15 @@ from ansible_collections.sunset.kube.plugins.module_utils.front import (
     run_module,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.kube.configuration import ConnectionOptions
-from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, Refused
+from ansible_collections.sunset.kube.plugins.module_utils.problems import (
+    BadOption,
+    Interrupted,
+    NotLoggedIn,
+    Problem,
+    Refused,
+    TimedOut,
+    Unreachable,
+)
 from ansible_collections.sunset.kube.plugins.module_utils.reporting import Report, stop_on_signals
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
@@ -311,6 +320,64 @@ def test_rows_are_kept_only_where_evidence_is_asked_for() -> None:
         {"plan_hash": "abc"},
         ["planned", "warned"],
     )
+
+
+def test_rows_are_handed_on_as_they_come_and_progress_only_where_it_was_shown() -> None:
+    kept: list[Any] = []
+    shown = iter([True, False, True, True])
+
+    def work(context: Context) -> Report:
+        tells(context)
+        context.tell(Progress("step", 2, 2, 3.0))
+        assert [row["event"] for row in kept] == ["planned", "warned", "progress"], "before the job is over"
+        return Report({"changed": False})
+
+    params = {**PARAMS, "evidence_dir": "/anywhere"}
+    result = perform(
+        job(work), params, check_mode=False, stop=StopSign(), show=lambda event: next(shown), keep=kept.append
+    )
+    assert [row["event"] for row in result["_evidence"]["timeline"]] == ["planned", "warned"]
+    assert kept[2]["done"] == 2
+
+
+def test_no_row_holds_a_secret() -> None:
+    def work(context: Context) -> Report:
+        context.tell(Warned("the proxy said: s3cret is wrong"))
+        return Report({"changed": False})
+
+    [row] = performed(work, evidence_dir="/anywhere", api_key="s3cret")["_evidence"]["timeline"]
+    assert row["text"] == "the proxy said: ******** is wrong"
+
+
+def test_a_secret_that_is_part_of_a_time_does_not_spoil_it() -> None:
+    [row] = performed(tells, evidence_dir="/x", api_key="2")["_evidence"]["timeline"][:1]
+    assert datetime.datetime.fromisoformat(row["time"])
+
+
+FAILURES: dict[str, tuple[Problem | None, str]] = {
+    "no failure": (None, ""),
+    "a refusal": (Refused("cannot"), "refused"),
+    "bad options": (BadOption("cannot"), "refused"),
+    "time is over": (TimedOut("cannot"), "blocked"),
+    "told to stop": (Interrupted("cannot"), "interrupted"),
+    "no answer": (Unreachable("cannot"), "unreachable"),
+    "not let in": (NotLoggedIn("cannot"), "unreachable"),
+    "anything else": (Problem("cannot"), "failed"),
+}
+
+
+@pytest.mark.parametrize(("failure", "word"), named(FAILURES))
+def test_evidence_says_what_kind_of_failure_it_was(failure: Problem | None, word: str) -> None:
+    result = performed(lambda context: Report({"changed": False}, failure=failure), evidence_dir="/anywhere")
+    assert result["_evidence"]["failure"] == word
+
+
+def test_evidence_is_kept_of_a_job_that_never_began() -> None:
+    def check(params: dict[str, Any]) -> None:
+        raise BadOption("bad")
+
+    evidence = performed(tells, check=check, evidence_dir="/anywhere")["_evidence"]
+    assert (evidence["failure"], evidence["timeline"]) == ("refused", [])
 
 
 def test_every_event_is_shown_as_it_comes() -> None:

@@ -15,7 +15,20 @@ import pytest
 
 PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 UTILS = "ansible_collections.sunset.kube.plugins.module_utils"
-SHARED = {"objects", "clock", "problems", "documents", "events", "labels", "limits", "paths", "well_known"}
+SHARED = {
+    "admission",
+    "objects",
+    "clock",
+    "problems",
+    "documents",
+    "durations",
+    "events",
+    "labels",
+    "limits",
+    "paths",
+    "pointers",
+    "well_known",
+}
 
 # room → what it may import besides the standard library, the shared files and itself.
 # "hint:" means only below `if TYPE_CHECKING`, "late:" only inside a function, after the arguments were checked.
@@ -24,24 +37,30 @@ ROOMS: dict[str, set[str]] = {
     "action": {"jobs", "plugin_utils"},
     "plugin_utils": {"ansible", "front", "node_front", "reporting", "network", "evidence"},
     "doc_fragments": set(),
-    "jobs": {"front", "node_front", "reporting", "teardown", "maintenance", "network", "evidence"},
-    "front": {"ansible", "kube", "evidence", "reporting"},
+    "lookup": {"ansible", "yaml"},
+    "jobs": {"front", "node_front", "reporting", "teardown", "maintenance", "network", "incluster", "evidence"},
+    "front": {"ansible", "kube", "evidence", "incluster", "reporting"},
     "node_front": {"ansible", "reporting"},
     "reporting": {"hint:ansible"},
     "kube": {"late:kubernetes", "late:urllib3"},
-    "teardown": {"profiles", "hint:kube"},
-    "maintenance": {"profiles", "hint:kube"},
+    "teardown": {"gitops", "profiles", "hint:kube"},
+    "maintenance": {"gitops", "profiles", "hint:kube"},
+    "gitops": {"profiles", "hint:kube"},
     "network": {"profiles", "hint:kube", "late:kube"},  # late: the worker is a process of its own, with no front
+    "incluster": {"profiles", "hint:kube"},
     "profiles": set(),
     "evidence": {"teardown", "maintenance", "network", "late:jsonpatch"},
+    "admission": {"hint:kube"},
     "objects": set(),
     "clock": set(),
     "problems": set(),
     "documents": {"late:yaml"},
+    "durations": set(),
     "events": set(),
     "labels": set(),
     "limits": set(),
     "paths": set(),
+    "pointers": set(),
     "well_known": set(),
 }
 NO_SHARED = {"doc_fragments", "profiles"}

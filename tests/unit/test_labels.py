@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.sunset.kube.plugins.module_utils.labels import parse_selector
+from ansible_collections.sunset.kube.plugins.module_utils.labels import fits_selector, parse_selector
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
@@ -103,3 +103,23 @@ def test_sets_mean_what_they_say(key: str, word: str, values: list[str], labels:
 def test_any_text_is_a_selector_or_a_complaint(text: str) -> None:
     with contextlib.suppress(BadOption):
         assert parse_selector(text)({}) in (True, False)
+
+
+# name: (selector as objects carry it, who fits)
+CARRIED: dict[str, tuple[dict[str, object], str]] = {
+    "nothing asked": ({}, "web db bare"),
+    "labels": ({"matchLabels": {"app": "shop", "tier": "web"}}, "web"),
+    "in": ({"matchExpressions": [{"key": "tier", "operator": "In", "values": ["web", "cache"]}]}, "web"),
+    "not in": ({"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["web"]}]}, "db bare"),
+    "exists": ({"matchExpressions": [{"key": "old", "operator": "Exists"}]}, "db"),
+    "does not exist": ({"matchExpressions": [{"key": "old", "operator": "DoesNotExist"}]}, "web bare"),
+    "both": (
+        {"matchLabels": {"app": "shop"}, "matchExpressions": [{"key": "old", "operator": "DoesNotExist"}]},
+        "web",
+    ),
+}
+
+
+@pytest.mark.parametrize(("selector", "fitting"), named(CARRIED))
+def test_a_selector_of_an_object_takes_those_that_fit(selector: dict[str, object], fitting: str) -> None:
+    assert " ".join(name for name, labels in LABELS.items() if fits_selector(labels, selector)) == fitting

@@ -21,8 +21,7 @@ _NEXT = "give the folder a run left below its evidence_dir"
 
 def read_bundle(path: str, secrets: list[dict[str, Any]] | None) -> Bundle:
     """`path`: the run's folder, or `undo` in it."""
-    folder = os.path.expanduser(path)
-    undo = folder if os.path.basename(os.path.normpath(folder)) == "undo" else os.path.join(folder, "undo")
+    undo = _undo_folder(path)
     try:
         names = sorted(name for name in os.listdir(undo) if name.endswith(".json"))
     except OSError as problem:
@@ -31,12 +30,15 @@ def read_bundle(path: str, secrets: list[dict[str, Any]] | None) -> Bundle:
     return Bundle(steps, secrets or [], _lines(os.path.join(undo, "left-out.txt")), _uids(os.path.dirname(undo)))
 
 
-def has_secrets(path: str) -> str:
+def sealed_secrets(path: str) -> str:
     """Where the encrypted Secrets are; empty without any."""
-    folder = os.path.expanduser(path)
-    undo = folder if os.path.basename(os.path.normpath(folder)) == "undo" else os.path.join(folder, "undo")
-    file = os.path.join(undo, "secrets.vault")
+    file = os.path.join(_undo_folder(path), "secrets.vault")
     return file if os.path.isfile(file) else ""
+
+
+def _undo_folder(path: str) -> str:
+    folder = os.path.normpath(os.path.expanduser(path))
+    return folder if os.path.basename(folder) == "undo" else os.path.join(folder, "undo")
 
 
 def _step_name(file: str) -> str:

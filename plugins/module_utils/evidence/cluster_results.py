@@ -13,10 +13,10 @@ from typing import Any
 
 from ..teardown.managed_cluster.fleet import FleetOutcome
 from ..teardown.managed_cluster.lane import LaneOutcome
-from ..teardown.run import StepOutcome
+from ..teardown.run_outcome import StepOutcome
 from .cluster_table import fleet_table
-from .ranked_results import kept_row, plan_rows, step_row, survivor_of, undo_of
-from .results import MOST, bounded
+from .ranked_results import kept_row, plan_rows, step_row, undo_of
+from .results import MOST, bounded, survivor_of
 
 
 def fleet_result(outcome: FleetOutcome, requests: dict[str, Any]) -> dict[str, Any]:
@@ -37,7 +37,9 @@ def fleet_result(outcome: FleetOutcome, requests: dict[str, Any]) -> dict[str, A
         },
         "kept": [kept_row(entry) for entry in plan.kept],
         "unmatched": [],
-        "survivors": [survivor_of(one, outcome.server_time) for lane in outcome.lanes for one in lane.blocked],
+        "survivors": [
+            survivor_of(one, outcome.server_time) for lane in outcome.lanes for one in lane.diagnosis.survivors
+        ],
         "requests": requests,
     }
     if outcome.check_mode:

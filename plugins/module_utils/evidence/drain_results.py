@@ -19,9 +19,9 @@ from ..teardown.drain.planning import Retained, external_of
 from ..teardown.drain.scene import KindView
 from ..teardown.drain.survey import Survey
 from ..teardown.plan import Step
-from ..teardown.run import StepOutcome
-from .ranked_results import kept_row, plan_rows, step_row, survivor_of, undo_of
-from .results import MOST, bounded
+from ..teardown.run_outcome import StepOutcome
+from .ranked_results import kept_row, plan_rows, step_row, undo_of
+from .results import MOST, bounded, survivor_of
 
 _ERRORS = 20
 _ERROR_LENGTH = 1024
@@ -58,7 +58,7 @@ def drain_result(outcome: DrainOutcome, options: DrainOptions, requests: dict[st
         "unmatched": [
             entry.member.ref.as_dict() for entry in plan.whole.kept if entry.verdict.fate.value == "unmatched"
         ],
-        "survivors": [survivor_of(blocked, outcome.server_time) for blocked in outcome.blocked],
+        "survivors": [survivor_of(one, outcome.server_time) for one in outcome.diagnosis.survivors],
         "requests": requests,
     }
     if outcome.check_mode:
@@ -157,7 +157,7 @@ def _anchor(survey: Survey) -> dict[str, Any] | None:
 
 def _errors(outcome: DrainOutcome) -> list[str]:
     """The newest, each cut, as the product's own status does it; survivors have them all."""
-    texts = [f"{entry.ref}: {entry.blockers[0].short}" for entry in outcome.blocked]
+    texts = [f"{entry.ref}: {entry.blockers[0].short}" for entry in outcome.diagnosis.survivors]
     if outcome.failure and not texts:
         texts = [str(outcome.failure)]
     return [text[:_ERROR_LENGTH] for text in texts[-_ERRORS:]]
@@ -210,7 +210,7 @@ def _counts(outcome: DrainOutcome, survey: Survey, steps: dict[int, StepOutcome]
     counts: Counter[str] = survey.plan.whole.counts()
     counts["released"] = sum(step.released for step in steps.values())
     counts["deleted"] = sum(step.deleted for step in steps.values())
-    counts["survivors"] = len(outcome.blocked)
+    counts["survivors"] = len(outcome.diagnosis.survivors)
     return dict(counts)
 
 

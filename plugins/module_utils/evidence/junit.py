@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from .report_page import Page, Table
+from .report_page import HANGING, HANGS, Page, Table
 
 # What XML cannot hold in any form.
 _FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "?")
@@ -31,7 +31,7 @@ def _cases(page: Page, result: Mapping[str, Any]) -> Iterator[str]:
     for step in result.get("steps", ()):
         if step["total"]:
             yield _case(page, f"step {step['name']}", float(step["seconds"]), "")
-    for row in _table(page, "Still there").rows:
+    for row in (row for title in HANGING for row in _table(page, title).rows if title != HANGS or row[1]):
         held, advice = row[2], row[3]
         yield _case(page, row[0], 0.0, f"still there, held by {held}" + (f". {advice}" if advice else ""))
     yield _case(page, "run", 0.0, str(result.get("msg") or "failed") if result.get("failed") else "")

@@ -26,13 +26,18 @@ def line_for(event: Event) -> str | None:
     if isinstance(event, Progress):
         return _progress(event)
     if isinstance(event, StepEnded):
-        stay = f", {event.survivors} still there" if event.survivors else ""
-        done = [f"{event.released} released"] if event.released else []
-        done += [f"{event.deleted} gone"] if event.deleted or not done else []
-        return f"{event.step} · {', '.join(done)}{stay} after {event.seconds:.1f} s"
+        return f"{event.step} · {', '.join(_ending(event))} after {event.seconds:.1f} s"
     if isinstance(event, Did) and event.effect in ("refused", "replaced"):
         return f"{event.object}: {event.action} was {event.effect}"
     return None
+
+
+def _ending(event: StepEnded) -> list[str]:
+    if event.back is not None:
+        return [f"{event.back} back", *([f"{event.survivors} not brought back"] if event.survivors else [])]
+    done = [f"{event.released} released"] if event.released else []
+    done += [f"{event.deleted} gone"] if event.deleted or not done else []
+    return [*done, *([f"{event.survivors} still there"] if event.survivors else [])]
 
 
 def _progress(event: Progress) -> str:
@@ -51,16 +56,18 @@ class LiveLines:
         self._shown: dict[str, tuple[int, float]] = {}  # of each step: how far it was, and when that was shown
         self._steps: set[str] = set()  # under way: their end has a line of its own
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event) -> bool:
+        """Says whether there was a line for it."""
         if isinstance(event, StepBegan):
             self._steps.add(event.step)
         if isinstance(event, StepEnded):
             self._steps.discard(event.step)
         if isinstance(event, Progress) and not self._is_time_for(event):
-            return
+            return False
         line = line_for(event)
         if line:
             self._show(line)
+        return bool(line)
 
     def _is_time_for(self, event: Progress) -> bool:
         now = self._clock.now()

@@ -10,18 +10,17 @@ Room: evidence.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..teardown.explain import Blocked
 from ..teardown.keepsakes import Keepsakes
 from ..teardown.members.claims import Claim
 from ..teardown.members_info import ShownMembers
 from ..teardown.plan import Entry, Plan, Step
 from ..teardown.ranked_delete import RankedOutcome
-from ..teardown.run import StepOutcome
+from ..teardown.run_outcome import StepOutcome
 from ..teardown.verdicts import Fate
-from .results import MOST, bounded, survivor_row
+from .results import MOST, bounded, survivor_of
 
 
 def ranked_result(outcome: RankedOutcome, requests: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +35,7 @@ def ranked_result(outcome: RankedOutcome, requests: dict[str, Any]) -> dict[str,
         "counts": _counts(outcome),
         "kept": [kept_row(entry) for entry in (*plan.kept, *_late(outcome))] + _replaced(outcome),
         "unmatched": [entry.member.ref.as_dict() for entry in plan.unmatched if entry.verdict.fate is Fate.UNMATCHED],
-        "survivors": [survivor_of(blocked, outcome.server_time) for blocked in outcome.blocked],
+        "survivors": [survivor_of(one, outcome.server_time) for one in outcome.diagnosis.survivors],
         "requests": requests,
     }
     if outcome.check_mode:
@@ -82,6 +81,11 @@ def undo_of(keepsakes: Keepsakes | None) -> dict[str, Any] | None:
         "secrets": keepsakes.secrets,
         "left_out": [f"{ref}: {why}" for ref, why in keepsakes.left_out],
     }
+
+
+def joined(bundles: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What several parts of a run set aside, in their order."""
+    return {name: [row for bundle in bundles for row in bundle[name]] for name in ("steps", "secrets", "left_out")}
 
 
 def ranked_diff(outcome: RankedOutcome) -> dict[str, str]:
@@ -150,11 +154,6 @@ def _replaced(outcome: RankedOutcome) -> list[dict[str, Any]]:
         for step in outcome.run.steps
         for leaver in step.replaced
     ]
-
-
-def survivor_of(blocked: Blocked, now: float) -> dict[str, Any]:
-    blockers = [blocker.as_dict() for blocker in blocked.blockers]
-    return survivor_row(blocked.ref, blocked.record, blocked.record.finalizers, blockers, now)
 
 
 def members_result(shown: ShownMembers, requests: dict[str, Any]) -> dict[str, Any]:

@@ -13,22 +13,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from .graph_svg import figure
 from .report_look import STYLE
-from .report_page import Page, Table
+from .report_page import HANGING, Page, Table
 from .report_timeline import Stretch
 
 _MOST_ROWS = 500
 _MOST_WRITES = 2000
 # verdict → class of its badge
-_BADGES = {"failed": "bad", "done": "good", "nothing to do": "quiet", "plan only (check mode)": "plan"}
+_BADGES = {
+    "failed": "bad",
+    "done": "good",
+    "nothing to do": "quiet",
+    "plan only (check mode)": "plan",
+    "something hangs": "bad",
+    "something would hang": "plan",
+    "nothing hangs": "good",
+}
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def html(page: Page, stretches: Sequence[Stretch], plan: Mapping[str, Any]) -> str:
-    return "\n".join(_document(page, stretches, plan)) + "\n"
+def html(
+    page: Page, stretches: Sequence[Stretch], plan: Mapping[str, Any], graph: Mapping[str, Any] | None = None
+) -> str:
+    return "\n".join(_document(page, stretches, plan, graph)) + "\n"
 
 
-def _document(page: Page, stretches: Sequence[Stretch], plan: Mapping[str, Any]) -> Iterator[str]:
+def _document(
+    page: Page, stretches: Sequence[Stretch], plan: Mapping[str, Any], graph: Mapping[str, Any] | None
+) -> Iterator[str]:
     yield "<!doctype html>"
     yield '<html lang="en">'
     yield "<head>"
@@ -44,6 +57,8 @@ def _document(page: Page, stretches: Sequence[Stretch], plan: Mapping[str, Any])
     yield from _facts(page)
     yield from _timeline(stretches)
     for table in page.tables:
+        if graph and table.title in HANGING:
+            yield from figure(graph)
         yield from _table(table)
     yield from _plan(plan)
     yield f"<footer>Requests to the API server: {escape(page.requests)}.</footer>"

@@ -13,6 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+STILL_THERE, HANGS = "Still there", "What hangs"
+_MOST_STEPS = 8  # what comes later helps only after the first ones
+HANGING = (STILL_THERE, HANGS)  # tables of what waits for something
+
 
 @dataclass(frozen=True)
 class Table:
@@ -40,9 +44,18 @@ def page_of(result: Mapping[str, Any], job: str, cluster: str, when: str, who: s
 def verdict_of(result: Mapping[str, Any]) -> str:
     if result.get("failed"):
         return "failed"
+    if result.get("blockers") is not None:
+        return _of_explanation(result)
     if result.get("plan") is not None:
         return "plan only (check mode)"
     return "done" if result.get("changed") else "nothing to do"
+
+
+def _of_explanation(result: Mapping[str, Any]) -> str:
+    if any(row["deleting_for"] is not None for row in result["blockers"]):
+        return "something hangs"
+    held = any(row["finalizers"] or row["causes"] for row in result["blockers"])
+    return "something would hang" if held or result["obstacles"] else "nothing hangs"
 
 
 def _facts(result: Mapping[str, Any], cluster: str, when: str, who: str) -> Iterator[tuple[str, str]]:
@@ -51,9 +64,14 @@ def _facts(result: Mapping[str, Any], cluster: str, when: str, who: str) -> Iter
     yield "cluster", cluster
     if result.get("source"):
         yield "what", result["source"]
+    if result.get("title"):
+        yield "what", result.get("missing") or result["title"]
     if result.get("drain_status"):
         yield "drain", f"{result['drain_status']}, {result.get('progress')}, policy {result.get('policy')}"
-    yield "plan", result.get("plan_hash") or ""
+    if "blockers" not in result:
+        yield "plan", result.get("plan_hash") or ""
+    if result.get("verified"):
+        yield "verified", result["verified"]
     if result.get("msg"):
         yield "message", _words(result["msg"])
 
@@ -61,8 +79,16 @@ def _facts(result: Mapping[str, Any], cluster: str, when: str, who: str) -> Iter
 def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
     cut = result.get("truncated") or {}
     for key, title, heads, rows in (
+        ("preflight", "Preflight", ("check", "verdict", "what was found", "to decide"), _preflight(result)),
         ("steps", "Steps", ("step", "objects", "deleted", "released", "kept", "seconds"), _steps(result)),
-        ("survivors", "Still there", ("object", "deleting for", "held by", "what to do"), _survivors(result)),
+        ("leftovers", "Left", ("object", "why it is taken for a leftover"), _leftovers(result)),
+        ("unseen", "Could not be looked at", ("what",), ([text] for text in result.get("unseen", ()))),
+        ("survivors", STILL_THERE, ("object", "deleting for", "held by", "what to do"), _survivors(result)),
+        ("next_steps", "What to do, in this order", ("what",), ([text] for text in result.get("next_steps", ()))),
+        ("blockers", HANGS, ("object", "deleting for", "held by", "what to do"), _blockers(result)),
+        ("deadlocks", "Circles", ("who waits for whom", "where to cut"), _circles(result)),
+        ("obstacles", "In the way of everybody", ("what", "why", "way out"), _obstacles(result)),
+        ("unreadable", "Could not be looked at", ("what",), ([text] for text in result.get("unreadable", ()))),
         ("kept", "Kept on purpose", ("object", "verdict", "reason"), _kept(result)),
         (
             "retained",
@@ -76,7 +102,8 @@ def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
     ):
         listed = [[_words(value) for value in row] for row in rows]
         if listed:
-            yield Table(title, heads, listed, cut.get(key) or len(listed))
+            shown = listed[:_MOST_STEPS] if key == "next_steps" else listed
+            yield Table(title, heads, shown, cut.get(key) or len(listed))
 
 
 Rows = Iterable[list[Any]]
@@ -88,9 +115,36 @@ def _steps(result: Mapping[str, Any]) -> Rows:
             yield [step[key] for key in ("name", "total", "deleted", "released", "kept", "seconds")]
 
 
+def _preflight(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("preflight", ()):
+        yield [row[key] for key in ("check", "level", "text", "next_step")]
+
+
+def _leftovers(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("leftovers", ()):
+        yield [name_of(row["object"]), row["why"]]
+
+
 def _survivors(result: Mapping[str, Any]) -> Rows:
     for row in result.get("survivors", ()):
         yield [name_of(row), _age(row), _held_by(row), _advice(row)]
+
+
+def _blockers(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("blockers", ()):
+        held = [f"{one['name']} ({one['owner'] or 'owner'} {one['alive']}: {one['why']})" for one in row["finalizers"]]
+        held += [one["text"] for one in row["causes"]]
+        yield [name_of(row["object"]), _age(row), "; ".join(held), row["suggestion"]]
+
+
+def _circles(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("deadlocks", ()):
+        yield ["; ".join(row["steps"]), row["cut"]]
+
+
+def _obstacles(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("obstacles", ()):
+        yield [name_of(row["object"]), row["why"], row["suggestion"]]
 
 
 def _kept(result: Mapping[str, Any]) -> Rows:

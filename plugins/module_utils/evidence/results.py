@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ..objects import ObjectRef, Record, ref_to
-from ..teardown.finalizer import FinalizerOutcome, Skip
+from ..teardown.blockers.survivors import Survivor
+from ..teardown.finalizer import FinalizerOutcome
+from ..teardown.finalizer_plan import Skip
 from ..teardown.releasing import Release
-from ..teardown.verdicts import Fate
 
 MOST = 200
 
@@ -41,7 +41,7 @@ def finalizer_result(outcome: FinalizerOutcome, requests: dict[str, Any]) -> dic
         "removed": [_removed(release) for release in shown],
         # Not "skipped": Ansible takes any result with that key for a skipped task.
         "kept": [_kept(skip) for skip in skips],
-        "survivors": _survivors(outcome),
+        "survivors": [survivor_of(one, outcome.server_time) for one in outcome.diagnosis.survivors],
         "unmatched": [],
         "requests": requests,
     }
@@ -128,44 +128,13 @@ def _kept(skip: Skip) -> dict[str, Any]:
     }
 
 
-def _survivors(outcome: FinalizerOutcome) -> list[dict[str, Any]]:
-    """Everything we looked at that is being deleted and still there, once each, with what holds it."""
-    now = outcome.server_time
-    rows: dict[str, dict[str, Any]] = {}
-    for release in outcome.plan.releases:
-        if release.problem:
-            blockers = [{"reason": release.problem.why}]
-            rows[release.record.uid] = survivor_row(
-                release.ref, release.record, release.record.finalizers, blockers, now
-            )
-        elif release.record.terminating and not release.gone and not release.replaced:
-            left = release.left if release.done else release.record.finalizers
-            if left:
-                rows[release.record.uid] = survivor_row(release.ref, release.record, left, _holders(left), now)
-    for skip in outcome.plan.skips:
-        if not skip.record.terminating or skip.verdict.fate is Fate.REPLACED:
-            continue
-        blocker = {"finalizer": skip.finalizer, "reason": skip.verdict.why}
-        row = rows.setdefault(skip.record.uid, survivor_row(skip.object, skip.record, skip.record.finalizers, [], now))
-        row["blocked_by"] = [entry for entry in row["blocked_by"] if entry != {"finalizer": skip.finalizer}] + [blocker]
-    for resource, record in outcome.plan.held:
-        row = survivor_row(ref_to(resource, record), record, record.finalizers, _holders(record.finalizers), now)
-        rows.setdefault(record.uid, row)
-    return list(rows.values())
-
-
-def _holders(finalizers: Sequence[str]) -> list[dict[str, str]]:
-    return [{"finalizer": name} for name in finalizers]
-
-
-def survivor_row(
-    ref: ObjectRef, record: Record, finalizers: Sequence[str], blockers: list[dict[str, str]], now: float
-) -> dict[str, Any]:
+def survivor_of(one: Survivor, now: float) -> dict[str, Any]:
     """A survivor as every module returns it."""
-    age = record.deleting_for(now)
+    blockers = [blocker.as_dict() for blocker in one.blockers]
+    age = one.record.deleting_for(now)
     return {
-        **ref.as_dict(),
-        "finalizers": list(finalizers),
+        **one.ref.as_dict(),
+        "finalizers": list(one.record.finalizers),
         "deleting_for": None if age is None else round(age),
         "blocked_by": blockers,
     }

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.drain_results import drafts_result, drain_diff, drain_plan, drain_result, drain_undo
-from ..front import CONNECTION, RUN, Context, Job
+from ..evidence.wait_graph import wait_graph
+from ..front import CONNECTION, RUN, WAITING, Context, Job
 from ..reporting import Report
 from ..teardown.drain.draft import draft_profiles
 from ..teardown.drain.drain import drain
@@ -21,6 +22,7 @@ from ..teardown.drain.options import parse_drain
 ARGUMENTS = {
     **CONNECTION,
     **RUN,
+    **WAITING,
     "profile": {"type": "raw", "required": True},
     "policy": {"type": "str", "choices": ["Retain", "Delete"]},
     "anchor": {
@@ -61,7 +63,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_drain(context.params, check_mode=context.check_mode)
+    options = parse_drain(context.params, check_mode=context.check_mode, shown=context.shown)
     if options.profile is None:
         return Report(drafts_result(draft_profiles(context.cluster, context.tell), context.cluster.requests()))
     outcome = drain(options, options.profile, context.cluster, context.clock, context.stop, context.tell)
@@ -72,6 +74,7 @@ def work(context: Context) -> Report:
         diff=drain_diff(outcome),
         plan=drain_plan(outcome),
         undo=drain_undo(outcome),
+        graph=wait_graph(outcome.diagnosis.explained),
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.results import finalizer_diff, finalizer_plan, finalizer_result
+from ..evidence.wait_graph import wait_graph
 from ..front import CONNECTION, RUN, Context, Job
 from ..reporting import Report
 from ..teardown.finalizer import parse_options, remove_named_finalizers
@@ -46,6 +47,7 @@ def work(context: Context) -> Report:
         warnings=outcome.warnings,
         diff=finalizer_diff(outcome),
         plan=finalizer_plan(outcome),
+        graph=wait_graph(outcome.diagnosis.explained),
     )
 
 

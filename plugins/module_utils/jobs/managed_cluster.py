@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.cluster_results import fleet_diff, fleet_plan, fleet_result, fleet_undo
+from ..evidence.wait_graph import wait_graph
 from ..front import CONNECTION, RUN, Context, Job
 from ..reporting import Report
 from ..teardown.managed_cluster.fleet import remove_clusters
@@ -43,7 +44,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_clusters(context.params, check_mode=context.check_mode)
+    options = parse_clusters(context.params, check_mode=context.check_mode, shown=context.shown)
     spoke = context.distant_cluster(options.spoke["kubeconfig"], options.spoke["context"]) if options.spoke else None
     outcome = remove_clusters(options, context.cluster, context.clock, context.stop, context.tell, spoke)
     return Report(
@@ -53,6 +54,7 @@ def work(context: Context) -> Report:
         diff=fleet_diff(outcome),
         plan=fleet_plan(outcome),
         undo=fleet_undo(outcome),
+        graph=wait_graph([told for lane in outcome.lanes for told in lane.diagnosis.explained]),
     )
 
 

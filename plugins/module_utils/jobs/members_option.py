@@ -45,6 +45,8 @@ MEMBERS: dict[str, Any] = {
                 **_required("name", "namespace"),
             },
         },
+        "argocd": {"type": "dict", "options": _required("name", "namespace")},
+        "olm": {"type": "dict", "options": _required("subscription", "namespace")},
         "applyset": {"type": "dict", "options": _required("name", "namespace")},
         "inventory": {"type": "dict", "options": _required("name", "namespace")},
         "landscaper": {"type": "dict", "options": _required("deploy_item", "namespace")},

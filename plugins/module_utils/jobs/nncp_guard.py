@@ -13,9 +13,9 @@ from typing import Any
 
 from ..front import CONNECTION, RUN, Context, Job
 from ..limits import check_run_options
+from ..network.cluster.guard import NAME, NncpGuardOptions, set_nncp_guard
 from ..problems import BadFields
 from ..reporting import Report
-from ..teardown.nncp_guard import NAME, NncpGuardOptions, set_nncp_guard
 
 ARGUMENTS = {
     **CONNECTION,

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.ranked_results import ranked_diff, ranked_plan, ranked_result, undo_bundle
-from ..front import CONNECTION, RUN, Context, Job
+from ..evidence.wait_graph import wait_graph
+from ..front import CONNECTION, RUN, WAITING, Context, Job
 from ..reporting import Report
 from ..teardown.ranked_delete import delete_ranked, parse_ranked
 from .members_option import MEMBERS
@@ -20,6 +21,7 @@ from .members_option import MEMBERS
 ARGUMENTS = {
     **CONNECTION,
     **RUN,
+    **WAITING,
     "members": MEMBERS,
     "state": {"type": "str", "choices": ["absent", "pruned"], "default": "absent"},
     "desired": {"type": "raw"},
@@ -66,6 +68,7 @@ def work(context: Context) -> Report:
         diff=ranked_diff(outcome),
         plan=ranked_plan(outcome),
         undo=undo_bundle(outcome),
+        graph=wait_graph(outcome.diagnosis.explained),
     )
 
 

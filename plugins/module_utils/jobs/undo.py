@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..evidence.bundle import has_secrets, read_bundle
+from ..evidence.bundle import read_bundle, sealed_secrets
 from ..evidence.results import bounded
 from ..front import CONNECTION, RUN, Context, Job
 from ..problems import BadFields, Problem
@@ -63,7 +63,7 @@ def work(context: Context) -> Report:
             next_step="mend that and run the task again: what is back stays as it is",
         )
     warnings = list(outcome.remarks)
-    if has_secrets(params["bundle"]) and not bundle.secrets:
+    if sealed_secrets(params["bundle"]) and not bundle.secrets:
         warnings.append("the bundle holds Secrets, which come back only with undo_vault_password on the controller")
     return Report(_result(bundle, outcome, context), failure=failure, warnings=warnings, diff=_diff(outcome), plan={})
 

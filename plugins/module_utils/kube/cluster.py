@@ -148,9 +148,15 @@ class Cluster:
         return writes.json_patch(self._transport, resource, record, operations, dry_run=dry_run)
 
     def merge_patch(
-        self, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False
+        self,
+        resource: Resource,
+        record: Record,
+        patch: Mapping[str, Any],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
     ) -> writes.Written:
-        return writes.merge_patch(self._transport, resource, record, patch, dry_run=dry_run)
+        return writes.merge_patch(self._transport, resource, record, patch, subresource=subresource, dry_run=dry_run)
 
     def create(
         self, resource: Resource, namespace: str, item: Mapping[str, Any], *, dry_run: bool = False
@@ -175,6 +181,10 @@ class Cluster:
                 why=f"the API server says no to this user at {self._transport.endpoint}",
                 next_step="ask for these rights, or run as a user who has them; nothing was changed",
             )
+
+    def may(self, verb: str, resource: Resource, namespace: str = "") -> bool:
+        """Whether we are allowed to, in this namespace or (empty) everywhere."""
+        return access.is_allowed(self._transport, access.Right(verb, resource, namespace))
 
     def who_am_i(self) -> str:
         """The user the API server takes us for; empty where it does not say."""

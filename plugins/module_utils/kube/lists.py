@@ -107,7 +107,14 @@ def _pages(transport: Transport, scope: Scope, accept: str) -> Iterator[Mapping[
         if not answer.ok:
             raise error_from(answer, "cannot list", str(scope))
         page = _parsed(answer)
-        token = (page.get("metadata") or {}).get("continue") or ""
+        before, token = token, (page.get("metadata") or {}).get("continue") or ""
+        if token and token == before:
+            # The cache of ansible-operator's proxy does this: it would go on for ever, with the same page.
+            raise CannotLook(
+                f"cannot list {scope}",
+                why="the server answers every page with the same token; it is a cache, not an API server",
+                next_step="talk to the API server itself; in a pod, set in_cluster: true",
+            )
         yield page
         if not token:
             return

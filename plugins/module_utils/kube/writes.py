@@ -193,12 +193,18 @@ def json_patch(
 
 
 def merge_patch(
-    transport: Transport, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False
+    transport: Transport,
+    resource: Resource,
+    record: Record,
+    patch: Mapping[str, Any],
+    *,
+    subresource: str = "",
+    dry_run: bool = False,
 ) -> Written:
     """A merge patch that names the uid: a namesake with another one is refused by the server, not changed."""
     metadata = {**(patch.get("metadata") or {}), "uid": record.uid}
     body = json.dumps({**patch, "metadata": metadata}).encode()
-    answer = _patch(transport, resource, record, body, "application/merge-patch+json", dry_run)
+    answer = _patch(transport, resource, record, body, "application/merge-patch+json", dry_run, subresource)
     if answer.ok:
         return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
     if answer.status == 404:
@@ -282,10 +288,16 @@ def _as_go_writes(value: Any) -> bytes:
 
 
 def _patch(
-    transport: Transport, resource: Resource, record: Record, body: bytes, content_type: str, dry_run: bool
+    transport: Transport,
+    resource: Resource,
+    record: Record,
+    body: bytes,
+    content_type: str,
+    dry_run: bool,
+    subresource: str = "",
 ) -> Answer:
     query = "?" + urllib.parse.urlencode({"dryRun": "All"} if dry_run else {"fieldManager": "sunset.kube"})
-    target = resource.path(record.namespace, record.name) + query
+    target = resource.path(record.namespace, record.name) + (f"/{subresource}" if subresource else "") + query
     return transport.send(Request("PATCH", target, "patch", body, content_type=content_type, accept=METADATA))
 
 

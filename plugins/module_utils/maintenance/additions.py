@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..paths import covers
+from ..pointers import bound, value_of
 from .changes import Change, Operation, latest
 from .locations import locations_of
-from .pointers import bound, value_of
 from .route_kinds import RouteKind
 
 

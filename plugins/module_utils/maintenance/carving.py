@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..pointers import ABSENT
 from .bypass import Bypass
 from .carvings import CARVINGS, CannotCarve, Place
 from .changes import Change, Role
@@ -22,7 +23,6 @@ from .locations import Location, locations_of
 from .middlewares import NO_MIDDLEWARES, Middlewares
 from .options import ACME
 from .originals import as_it_was
-from .pointers import ABSENT
 from .route_kinds import RouteKind
 from .swap import Selection, annotations_meanwhile, is_below
 from .traefik_rules import V3, Dialect, Router

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..pointers import value_of
 from ..problems import Refused
 from .bypass import Bypass, cookie_pattern
 from .locations import Location
-from .pointers import value_of
 from .route_kinds import RouteKind
 from .traefik_rules import (
     HIGHEST_PRIORITY,

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .pointers import ABSENT, escaped, value_of
+from ..pointers import ABSENT, escaped, value_of
 
 
 class Role(enum.Enum):

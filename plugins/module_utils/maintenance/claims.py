@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from ..pointers import place_order
 from .changes import Change, Role
 from .locations import Location, ServiceRef, locations_of, words_of
-from .pointers import place_order
 from .route_kinds import RouteKind
 
 Item = TypeVar("Item")

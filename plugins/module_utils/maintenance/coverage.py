@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..objects import Resource
 from ..paths import value_at
+from ..pointers import values
 from ..problems import Problem
 from ..well_known import SERVICES
 from .additions import added_entries
@@ -26,7 +27,6 @@ from .drift import put_back
 from .locations import Location, ServiceRef, locations_of
 from .originals import applied
 from .outcome import MaintenanceOutcome
-from .pointers import values
 from .route_kinds import NO_PAGES, Backend, RouteKind
 from .scene import Route, Scene
 from .selection import is_a_solver

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from ..events import Planned
 from ..limits import check_limits
+from ..pointers import ABSENT
 from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
 from .backups import Backup
@@ -29,7 +30,6 @@ from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, cou
 from .overlaying import covered_places, refuse_unseen, take_from_front
 from .patching import Vanished, patch_route
 from .pausing import require_rights, resume
-from .pointers import ABSENT
 from .readiness import let_controllers_notice, wait_for_application
 from .recalling import recall
 from .recording import forget, record

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..pointers import ABSENT, value_of
 from .additions import added_entries
 from .changes import Role, latest
 from .claims import Claims, claim
 from .locations import Location
 from .markers import MARKER
-from .pointers import ABSENT, value_of
 from .scene import Route
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .pointers import ABSENT, matches, value_of, values
+from ..pointers import ABSENT, matches, value_of, values
 from .route_kinds import NAMESPACE, SERVICE, Backend, RouteKind
 
 # Ours have ten digits, those of the maintenance-operator eight.

@@ -9,6 +9,9 @@ Room: maintenance (data).
 
 from __future__ import annotations
 
+from ..profiles import maintenance_operator as seed
+from ..well_known import MADE_BY_US
+
 # On a route: the page it shows.
 MARKER = "sunset.dev/maintenance"
 # On what we make, as a label: what each is.
@@ -19,15 +22,15 @@ UNTIL, REASON = "sunset.dev/maintenance-until", "sunset.dev/maintenance-reason"
 BACKUP_PREFIX, OVERLAY_PREFIX = "maintenance-backup-", "maintenance-overlay-"
 # On an overlay: what it was made of, and the places of its route that it stands in front of.
 OVERLAY_DIGEST, OVERLAY_PLACES = "sunset.dev/overlay-digest", "sunset.dev/overlay-places"
-# On an owner that was asked to wait: for which route, the last time. Without it, a pause is not ours to end.
-PAUSED_FOR = "sunset.dev/paused-for"
-OUR_LABEL = ("app.kubernetes.io/managed-by", "sunset.kube")
+OUR_LABEL = MADE_BY_US
 
 # cert-manager proves by such a route that the host is ours.
 SOLVER = "acme.cert-manager.io/http01-solver"
 
-SEED = "maintenance-operator.mithucste30.io/"
-SEED_ENABLED, SEED_PAGE = SEED + "enabled", SEED + "custom-page"
+# The label with which a route opts in to our own operator.
+MANAGED = "sunset.dev/managed"
+
+SEED, SEED_ENABLED, SEED_PAGE = seed.PREFIX, seed.ENABLED, seed.PAGE
 SEED_MARKER, SEED_SERVICE, SEED_USED_BY = SEED + "original-service", SEED + "service-name", SEED + "used-by"
 SEED_LABELS = {"app": "maintenance-page", "managed-by": "maintenance-operator"}
 SEED_BACKUP_LABEL = ("app", "maintenance-operator")

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..pointers import value_of, values
 from ..problems import CannotLook, Problem
-from .pointers import value_of, values
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..durations import seconds_in
 from ..labels import Test, parse_selector
 from ..limits import check_run_options
 from ..objects import parse_time
@@ -26,8 +27,6 @@ from .route_kinds import ROUTE_KINDS, SERVICE, Backend, RouteKind
 from .workload import Autoscaling, Workload
 
 ACME = "/.well-known/acme-challenge/"
-_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
-_SECONDS = (86400, 3600, 60, 1)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
 
 
@@ -314,14 +313,6 @@ def _window(given: Mapping[str, Any] | None, bad: BadFields) -> tuple[float | No
             bad.add("window.for", f"{given['for']!r} is no duration; write it like 90m, 2h or 1h30m")
     job = given.get("job")
     return ends_at, lasts, EndJob(job["image"], job["service_account"]) if job else None
-
-
-def seconds_in(text: str) -> float | None:
-    """`1h30m` and the like; a bare number is seconds."""
-    match = _DURATION.fullmatch(text.strip())
-    if not match or not any(match.groups()):
-        return None
-    return float(sum(int(number or 0) * unit for number, unit in zip(match.groups(), _SECONDS, strict=True)))
 
 
 def _verify(given: Mapping[str, Any] | None, bad: BadFields) -> Verify | None:

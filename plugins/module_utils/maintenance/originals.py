@@ -13,8 +13,8 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..pointers import value_of
 from .changes import Change, Operation
-from .pointers import value_of
 from .restore import restore
 from .route_kinds import RouteKind
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..objects import Resource
+from ..pointers import bound, value_of
 from .carving import Openings
 from .locations import Location, ServiceRef, page_for
 from .markers import MARKER, OUR_LABEL, OVERLAY, OVERLAY_DIGEST, OVERLAY_PLACES, OVERLAY_PREFIX, ROLE
 from .middlewares import ROUTER_MIDDLEWARES, Middlewares
-from .pointers import bound, value_of
 from .route_kinds import HTTP_PORT, SERVICE, RouteKind
 from .scene import Route, covered_by, short
 from .swap import Selection

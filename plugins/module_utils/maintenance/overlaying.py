@@ -14,13 +14,13 @@ from collections.abc import Sequence, Set
 from ..events import Did
 from ..objects import ref_to
 from ..paths import covers
+from ..pointers import ABSENT
 from ..problems import CannotLook, Refused
 from .changes import Change, Operation, Role, annotate
 from .locations import Location
 from .markers import MARKER, OVERLAY_DIGEST, OVERLAY_PLACES
 from .outcome import Run
 from .overlay import CLASS, Overlay, digest_of
-from .pointers import ABSENT
 from .scene import Route, Scene, is_overlay, short
 
 _RACES = 10

@@ -17,16 +17,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..events import Did, Noted
+from ..gitops.healers import PAUSED_FOR, annotations_of
 from ..objects import ObjectRef, Resource, record_of
+from ..pointers import ABSENT
 from ..problems import Interrupted, Problem, Refused
 from ..profiles.gitops_owners import GITOPS_OWNERS
 from ..well_known import CONFIG_MAPS
 from .backups import Backup, Paused, read_backup
 from .changes import Operation, annotate
-from .healers import annotations_of
-from .markers import BACKUP, PAUSED_FOR, ROLE
+from .markers import BACKUP, ROLE
 from .outcome import MaintenanceOutcome, Run
-from .pointers import ABSENT
 from .scene import Route
 
 _RACES = 10

@@ -16,7 +16,7 @@ from ..events import Noted, Progress
 from ..objects import Resource
 from ..paths import condition_of, value_at
 from ..problems import Problem, TimedOut
-from ..well_known import SERVICES
+from ..well_known import ENDPOINT_SLICES, PODS, SERVICE_NAME, SERVICES
 from .locations import ServiceRef
 from .outcome import Run
 from .workload import Workload
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from ..kube.cluster import Cluster
 
 _LOOK_AGAIN = 0.3
-_PODS = Resource("", "v1", "Pod", "pods", namespaced=True)
 _DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments", namespaced=True)
-_SLICES = Resource("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", namespaced=True)
-_SERVICE_NAME = "kubernetes.io/service-name"
 
 Place = tuple[str, str]
 
@@ -104,7 +101,7 @@ def _wait(
 def _why_not_served(place: Place, workload: Workload, cluster: Cluster) -> str:
     namespace, name = place
     if workload.kind == "pod":
-        pod = cluster.read_whole(_PODS, namespace, name)
+        pod = cluster.read_whole(PODS, namespace, name)
         if pod is None:
             return "its Pod is not there"
         if not _is_true(pod, "Ready"):
@@ -127,7 +124,7 @@ def _why_unavailable(deployment: Mapping[str, Any], cluster: Cluster) -> str:
     labels = value_at(deployment, "spec.selector.matchLabels") or {}
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
     try:
-        pods = cluster.list_whole(_PODS, namespace, selector)
+        pods = cluster.list_whole(PODS, namespace, selector)
     except Problem:  # no right to look at Pods: the reason stays unknown, the wait goes on
         pods = []
     ready = int(value_at(deployment, "status.availableReplicas") or 0)
@@ -152,7 +149,7 @@ def _trouble(pods: Sequence[Mapping[str, Any]]) -> str:
 def why_no_endpoint(place: Place, cluster: Cluster) -> str:
     """Empty when somebody answers for this Service."""
     namespace, name = place
-    slices = cluster.list_whole(_SLICES, namespace, f"{_SERVICE_NAME}={name}")
+    slices = cluster.list_whole(ENDPOINT_SLICES, namespace, f"{SERVICE_NAME}={name}")
     for one in slices:
         for endpoint in one.get("endpoints") or ():
             # Unknown counts as ready, by the API's own rule.

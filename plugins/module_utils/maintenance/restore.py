@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..paths import covers
+from ..pointers import ABSENT, bound, value_of
 from .additions import added_now, removals
 from .changes import Change, Operation, Role, annotate, guarded, latest, put, with_entries_back
 from .claims import Claims, claim
 from .locations import Location, locations_of
 from .markers import MARKER
-from .pointers import ABSENT, bound, value_of
 from .route_kinds import RouteKind
 
 

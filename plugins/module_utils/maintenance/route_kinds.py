@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .pointers import ABSENT
+from ..pointers import ABSENT
 
 # Filled in when a page stands there: the Service of the page, and the namespace it is in.
 SERVICE, NAMESPACE = "$service", "$namespace"

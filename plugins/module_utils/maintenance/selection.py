@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..pointers import values
 from ..problems import Refused
 from ..profiles.route_annotations import ROUTE_ANNOTATIONS
 from .changes import latest
 from .claims import claim, services_in
 from .locations import Location, ServiceRef
-from .markers import SEED_ENABLED, SOLVER
+from .markers import MANAGED, SEED_ENABLED, SOLVER
 from .options import Target
-from .pointers import values
 from .route_kinds import RouteKind
 from .scene import Route, Scene, find_kinds
 from .swap import Wish
@@ -146,7 +146,9 @@ def why_no_page(route: Route) -> str:
         rule = ROUTE_ANNOTATIONS.get(key)
         if rule and rule.refuse and value == "true":
             return f"{rule.refuse} ({key})"
-    if route.annotations.get(SEED_ENABLED) == "true" or _has_seed_page(route):
+    # Where a route follows our own operator, the annotation is the wish, not the other operator's page.
+    ours = route.record.labels.get(MANAGED) == "true"
+    if (route.annotations.get(SEED_ENABLED) == "true" and not ours) or _has_seed_page(route):
         return "the maintenance-operator shows a page there; take it away first, with state: disabled"
     return ""
 

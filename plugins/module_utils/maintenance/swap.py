@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..pointers import ABSENT, bound, value_of
 from ..profiles.route_annotations import ROUTE_ANNOTATIONS
 from .additions import added_entries, brought_up_to_date
 from .changes import (
@@ -32,7 +33,6 @@ from .claims import Claims, claim
 from .locations import Location, ServiceRef, locations_of, other_services, page_for
 from .markers import MARKER
 from .middlewares import NO_MIDDLEWARES, ROUTER_MIDDLEWARES, Middlewares
-from .pointers import ABSENT, bound, value_of
 from .route_kinds import Beside, RouteKind
 
 # Entries for what stays open, for the chosen places of a route as it is now, with what its backup holds: carving.py.

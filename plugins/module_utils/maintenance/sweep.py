@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 
 from ..objects import ObjectRef
+from ..pointers import ABSENT
 from ..problems import Interrupted, Problem
 from .backups import made_at
 from .changes import annotate
@@ -24,7 +25,6 @@ from .outcome import MaintenanceOutcome, PageSetOutcome, Run
 from .overlaying import remove
 from .patching import Vanished, patch_route
 from .pausing import sweep_pauses
-from .pointers import ABSENT
 from .recording import forget
 from .scene import Route, Scene, look
 from .seed import adopt_seed_backups, is_seeds, seed_backup_of, sweep_seed_pages

@@ -68,6 +68,15 @@ class Claims:
         wanted = ((policy, value_at(found, path)) for policy, found in self._blocks(key))
         return self._first(policy for policy, value in wanted if value is not None and value == now)
 
+    def of_lease_flag(self, key: Key, family: str, flag: str, now: Any) -> str:
+        """Who wants it on without a word: a policy that speaks of an automatic family turns on what it leaves out."""
+        blocks = ((policy, found.get(family)) for policy, found in self._blocks(key))
+        return self._first(
+            policy
+            for policy, block in blocks
+            if now is True and isinstance(block, Mapping) and block.get("enabled") is not False and flag not in block
+        )
+
     def keep_way(self, interface: str, next_hop: str, owner: str) -> None:
         """A route that stays for somebody: the address it stands on must stay, too."""
         self._ways.append((interface, next_hop, owner))
@@ -81,10 +90,15 @@ class Claims:
         by_way = (owner for interface, hop, owner in self._ways if interface == key[0] and holds(text, hop))
         return self._first(by_name) or self._first(by_way)
 
-    def of_addresses(self, key: Key, family: str, now: list[str]) -> str:
-        """Who wants just this list: a policy names all addresses of a family at once."""
-        blocks = ((policy, (found.get(family) or {}).get("address")) for policy, found in self._blocks(key))
-        return self._first(policy for policy, named in blocks if named is not None and [*map(cidr, named)] == now)
+    def of_addresses(self, key: Key, family: str, now: list[str], automatic: bool) -> str:
+        """Who wants just this list: a policy names all at once, and beside a lease naming none means that."""
+        blocks = ((policy, found.get(family)) for policy, found in self._blocks(key))
+        named = (
+            (policy, block.get("address") or ())
+            for policy, block in blocks
+            if isinstance(block, Mapping) and ("address" in block or (automatic and block.get("enabled") is not False))
+        )
+        return self._first(policy for policy, entries in named if [*map(cidr, entries)] == now)
 
     def of_freedom(self, name: str) -> str:
         """Who wants addresses on this interface, which therefore must not become a port."""

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from ..problems import CannotLook, Refused
+from .guard.files import write_text
 from .hidden import placeholders_in
-from .journal_entries import NEXT_STEPS, Action, Entry, Holder, Stage, checked_name, entry_of
+from .journal_entries import Action, Entry, Holder, Stage, checked_name, entry_of
+from .journal_files import files_in, private_directory, read_text, remove
 from .journal_lock import Lock, alone
 from .shapes import State
-from .whole_files import files_in, private_directory, read_text, remove, write_whole
 
 SUFFIX = ".json"
 
@@ -124,15 +125,6 @@ class Journal:
         with self._alone():
             return self._move(identifier, stage, at, **more)
 
-    def note(self, identifier: str, **more: Any) -> Entry:
-        """More about a pending entry, such as the checkpoint's path once there is one."""
-        with self._alone():
-            entry = self.entry(identifier)
-            if not entry.is_pending:
-                why = f"it is {entry.stage.value} already"
-                raise Refused("cannot add to transaction", which=identifier, why=why, next_step=NEXT_STEPS[entry.stage])
-            return self._write(dataclasses.replace(entry, **more))
-
     def record_reversal(self, identifier: str, at: str, kept: tuple[Mapping[str, str], ...] = ()) -> Entry:
         """A policy of which something was left to others stays live, and can be taken back once they are gone."""
         with self._alone():
@@ -180,5 +172,5 @@ class Journal:
 
     def _write(self, entry: Entry) -> Entry:
         private_directory(self.directory)
-        write_whole(self._path(entry.id), json.dumps(entry.as_dict(), indent=1, sort_keys=True) + "\n")
+        write_text(self._path(entry.id), json.dumps(entry.as_dict(), indent=1, sort_keys=True) + "\n")
         return entry

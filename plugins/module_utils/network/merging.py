@@ -22,6 +22,7 @@ from .shapes import (
     PORT_LISTS,
     Interface,
     Key,
+    as_port,
     by_key,
     parent_of,
     peer_of,
@@ -81,6 +82,7 @@ def merge(desired: Mapping[str, Any], pre: Mapping[str, Any]) -> dict[Key, Merge
     }
     _refuse_ports_of_two(wanted)
     _move_ports(merged)
+    _list_moved_ports(merged)
     _refuse_ports_with_addresses(merged)
     _drop_what_stood_on(merged)
     _refuse_missing_hardware(merged)
@@ -184,6 +186,20 @@ def _move_ports(merged: dict[Key, Merged]) -> None:
             _hand_over(merged[port, False], controller, controller_type, state)
         elif controller and controller_type != "ovs-bridge":
             raise BadOption("bad policy: interface", which=controller, why=f"its port {port} is not there")
+
+
+def _list_moved_ports(merged: Mapping[Key, Merged]) -> None:
+    """An interface has one controller: whoever gets it has it in its list, and the one before no longer does."""
+    for (name, _user), one in merged.items():
+        before, after = ((found or {}).get("controller") or "" for found in (one.current, one.after))
+        if before == after:
+            continue
+        for controller in merged.values():
+            listed = port_blocks_of(controller.after)
+            if controller.after["name"] != after and name in listed:
+                set_ports(controller.after, [port for other, port in listed.items() if other != name])
+            elif controller.after["name"] == after and name not in listed and type_of(controller.after) in PORT_LISTS:
+                set_ports(controller.after, [*listed.values(), as_port(controller.after, name)])
 
 
 def _ports_after(desired: Interface, has: set[str]) -> set[str]:

@@ -42,6 +42,9 @@ from .shapes import (
     is_absent,
     is_virtual,
     key_of,
+    port_blocks_of,
+    ports_of,
+    set_ports,
     state_of,
 )
 from .typed import typed
@@ -97,8 +100,9 @@ def _mended(raw: State, merged: Mapping[Key, Merged]) -> Iterator[Interface]:
     answers = {key_of(found): found for found in raw.get("interfaces") or ()}
     for key, one in merged.items():
         if one.apply is None:
-            continue
-        if one.current is None:
+            if one.current is not None and _has_other_ports(one):
+                yield _with_ports(name_and_type(one.current, state_of(one.current)), one)
+        elif one.current is None:
             if not is_absent(one.apply):  # a policy that removes what was not there has nothing to undo
                 yield name_and_type(one.apply, "absent")
         elif is_absent(one.apply):
@@ -109,8 +113,23 @@ def _mended(raw: State, merged: Mapping[Key, Merged]) -> Iterator[Interface]:
             # gr says nothing where the state before reported none of the policy's keys.
             bare = {known: one.current[known] for known in ALWAYS_KNOWN}
             back = _parts(answers.get(key, bare), one.apply, one.current, one)
+            if _has_other_ports(one):
+                back = _with_ports(back, one)
             if not _changes_nothing(back, interface_after(one)):
                 yield back
+
+
+def _has_other_ports(one: Merged) -> bool:
+    return sorted(ports_of(one.current or {}) or ()) != sorted(ports_of(one.after) or ())
+
+
+def _with_ports(back: Interface, one: Merged) -> Interface:
+    """Also where the policy only named the one that took a port away: with it went what was set on that port."""
+    if ports_of(one.current or {}) is None:
+        return back
+    found = copy.deepcopy(back)
+    set_ports(found, copy.deepcopy(list(port_blocks_of(one.current or {}).values())))
+    return found
 
 
 def _whole(current: Interface) -> Interface:
@@ -146,14 +165,16 @@ def _family_back(
     """All of the block where its kind changed: the flags of a lease are not among what a static policy names."""
     enabled = bool(before.get("enabled"))
     whole = settled(family, {**before, "enabled": enabled}, enabled)
-    if enabled and not is_automatic(whole):
+    if enabled and (not is_automatic(whole) or "address" in (sent or {})):
         whole.setdefault("address", [])
     other_kind = any(bool(after.get(key)) != bool(before.get(key)) for key in ("enabled", *INHERITED[family]))
     if sent is None or other_kind:
         # What is left out would stay as it is now.
         switches = {key: False for key in INHERITED[family] if enabled and after.get(key)}
         return {**switches, **whole}
-    return {key: value for key, value in whole.items() if key in ("enabled", *sent)}
+    # Addresses beside a lease are lost unless they are named, also by a policy that says nothing of them.
+    lost = ("address",) if is_automatic(whole) and whole.get("address") else ()
+    return {key: value for key, value in whole.items() if key in ("enabled", *sent, *lost)}
 
 
 def _managed(interface: Interface) -> Interface:

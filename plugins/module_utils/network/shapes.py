@@ -76,6 +76,11 @@ def port_name(port: Any) -> str:
     return str(port["name"]) if isinstance(port, Mapping) else str(port)
 
 
+def as_port(controller: Mapping[str, Any], name: str) -> Any:
+    """A port of which nothing is known but its name, as this kind of controller lists it."""
+    return {"name": name} if "bridge" in PORT_LISTS[type_of(controller)] else name
+
+
 def set_ports(interface: Interface, ports: list[Any]) -> None:
     block, key = PORT_LISTS[type_of(interface)]
     interface.setdefault(block, {})[key] = ports

@@ -22,14 +22,12 @@ from .shapes import (
     Interface,
     Key,
     State,
-    by_key,
     entries_of,
     interfaces_of,
     is_absent,
     is_virtual,
     key_of,
     ports_of,
-    state_of,
 )
 from .typed import typed
 
@@ -82,13 +80,3 @@ def _free(interface: Interface, named: Mapping[Key, Interface], freed: set[str])
     if interface["name"] in freed and any(interface.get("controller") == name for name, _user in named):
         found.update({"state": "down", "controller": "", **{family: {"enabled": False} for family in FAMILIES}})
     return found
-
-
-def physical_interfaces_of(desired: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Hardware that a deletion would set down: what carries management must not be among it."""
-    left = by_key(synthetic_pre_state(desired, now))
-    return [
-        interface["name"]
-        for interface in interfaces_of(typed(now))
-        if not is_virtual(interface) and state_of(interface) == "up" and state_of(left[key_of(interface)]) == "down"
-    ]

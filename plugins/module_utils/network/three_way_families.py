@@ -16,7 +16,7 @@ from typing import Any
 from .addresses import cidr
 from .claims import Claims
 from .differences import words_for
-from .ip_blocks import INHERITED, Block, is_automatic, settled
+from .ip_blocks import INHERITED, LEASE_FLAGS, Block, is_automatic, settled
 from .reversal import Ledger
 from .shapes import Key
 
@@ -46,11 +46,13 @@ def family_back(
         if not _agree(then, now, kind):
             ledger.block(what, "", f"{what}: the policy set {_words(then)}, now {_words(now)}")
             return None
-        found = dict(target)
+        found = {**target, **_flags_claimed(key, family, target, claims, ledger)}
     else:
         found = {**now, **_flags_back(key, family, target, then, now, claims, ledger)}
     untouched = "address" not in target and not changed
-    addresses = now.get("address", []) if untouched else _addresses_back(key, family, target, then, now, claims, ledger)
+    addresses = now.get("address", [])
+    if not untouched:
+        addresses = _addresses_back(key, family, target, then, now, is_automatic(found), claims, ledger)
     if not found["enabled"] and addresses and now["enabled"]:
         found = {**now, "enabled": True}  # what is not ours would go with the family
         ledger.drift(f"{what}: stays on for {', '.join(cidr(entry) for entry in addresses)}")
@@ -71,13 +73,28 @@ def _flags_back(key: Key, family: str, target: Block, then: Block, now: Block, c
         path = f"{key[0]} {family} {one}"
         if target[one] in (then.get(one), now.get(one)):
             continue
-        if owner := claims.of_value(key, (family, one), now.get(one)):
+        owner = claims.of_value(key, (family, one), now.get(one))
+        if not owner and one in LEASE_FLAGS:
+            owner = claims.of_lease_flag(key, family, one, now.get(one))
+        if owner:
             ledger.keep(f"{path} {words_for(now.get(one))}", owner)
         elif now.get(one) == then.get(one):
             ledger.revert(f"{path} {words_for(target[one])}")
             found[one] = target[one]
         else:
             ledger.drift(f"{path}: the policy set {words_for(then.get(one))}, now {words_for(now.get(one))}")
+    return found
+
+
+def _flags_claimed(key: Key, family: str, target: Block, claims: Claims, ledger: Ledger) -> Block:
+    """Settings of a lease that comes back, where other policies want them otherwise, be it without a word."""
+    found: Block = {}
+    for flag in (flag for flag in LEASE_FLAGS if flag in target):
+        other = not target[flag]
+        owner = claims.of_value(key, (family, flag), other) or claims.of_lease_flag(key, family, flag, other)
+        if owner:
+            ledger.keep(f"{key[0]} {family} {flag} {words_for(other)}", owner)
+            found[flag] = other
     return found
 
 
@@ -91,7 +108,7 @@ def _agree(one: Mapping[str, Any], other: Mapping[str, Any], keys: Iterable[str]
 
 
 def _addresses_back(
-    key: Key, family: str, target: Block, then: Block, now: Block, claims: Claims, ledger: Ledger
+    key: Key, family: str, target: Block, then: Block, now: Block, automatic: bool, claims: Claims, ledger: Ledger
 ) -> list[Any]:
     """Ours go, those we removed come back, all others stay. Those of before stand first: the first is the primary."""
     before, left, here = (_by_text(block) for block in (target, then, now))
@@ -104,7 +121,8 @@ def _addresses_back(
         return list(here.values())
     what = f"{key[0]} {family} address"
     back = [text for text in before if text not in left and text not in here]
-    if (ours or back) and (owner := claims.of_addresses(key, family, list(here))):
+    reordered = [text for text in before if text in here] + [text for text in here if text not in before] != list(here)
+    if (ours or back or reordered) and (owner := claims.of_addresses(key, family, list(here), automatic)):
         ledger.keep(f"{what} {', '.join(here) or 'none'}", owner)
         return list(here.values())
     result = dict(here)

@@ -74,7 +74,7 @@ def _one_back(target: Interface, scene: Scene, claims: Claims, ledger: Ledger) -
     if is_absent(target):
         yield from _removed(target, now, claims, ledger)
     elif key not in scene.then:
-        yield from _made_again(target, now, claims, ledger)
+        yield from _made_again(target, scene, claims, ledger)
     elif now is None:
         ledger.block(name, "", f"{name}: is gone")
     elif (why := _held_as_port(scene, key, ledger)) is not None:
@@ -98,8 +98,8 @@ def _removed(target: Interface, now: Interface | None, claims: Claims, ledger: L
         yield target
 
 
-def _made_again(target: Interface, now: Interface | None, claims: Claims, ledger: Ledger) -> Iterator[Interface]:
-    name = target["name"]
+def _made_again(target: Interface, scene: Scene, claims: Claims, ledger: Ledger) -> Iterator[Interface]:
+    name, now = target["name"], scene.now.get(key_of(target))
     if now is None:
         below = next((other for other in names_used_by(target) if other in ledger.blocked), None)
         if owner := claims.of_absence(key_of(target)):
@@ -108,21 +108,34 @@ def _made_again(target: Interface, now: Interface | None, claims: Claims, ledger
             ledger.block(name, ledger.blocked[below], f"{name}: {below} is not back")
         else:
             ledger.revert(f"{name} made again")
-            yield _without_claimed_ports(target, claims, ledger)
+            yield _without_claimed_ports(target, scene, claims, ledger)
     elif normal_interface(over(target, now)) != normal_interface(now):
         ledger.block(name, "", f"{name}: the policy removed it, but somebody made it again")
 
 
-def _without_claimed_ports(target: Interface, claims: Claims, ledger: Ledger) -> Interface:
-    owners = {port: claims.of_freedom(port) for port in ports_of(target) or ()}
-    taken = {port: owner for port, owner in owners.items() if owner}
-    if not taken:
+def _without_claimed_ports(target: Interface, scene: Scene, claims: Claims, ledger: Ledger) -> Interface:
+    name, ports = target["name"], port_blocks_of(target)
+    free = [block for port, block in ports.items() if not _is_taken(port, name, scene, claims, ledger)]
+    if len(free) == len(ports):
         return target
-    for port, owner in taken.items():
-        ledger.keep(f"{port} controller none", owner)
     found = copy.deepcopy(target)
-    set_ports(found, [block for port, block in port_blocks_of(target).items() if port not in taken])
+    set_ports(found, free)
     return found
+
+
+def _is_taken(port: str, controller: str, scene: Scene, claims: Claims, ledger: Ledger) -> bool:
+    """A port that cannot come back: a policy wants addresses on it or has it elsewhere, or somebody moved it since."""
+    then, now = (times.get((port, False), {}).get("controller") or "" for times in (scene.then, scene.now))
+    if owner := claims.of_freedom(port):
+        ledger.keep(f"{port} controller none", owner)
+        return True
+    if now in ("", controller):
+        return False
+    owner = claims.of_membership(now, port)
+    if not owner and now == then:
+        return False
+    ledger.block(f"{controller}:{port}", owner, f"{port} controller {now}" if owner else f"{port}: is in {now} now")
+    return True
 
 
 def _held_as_port(scene: Scene, key: Key, ledger: Ledger) -> str | None:
@@ -151,7 +164,7 @@ def _keys_back(target: Interface, scene: Scene, claims: Claims, ledger: Ledger) 
             if block is not None:
                 found[family] = block
     if ports and ports_of(target) is not None:
-        _ports_back(target, then, now, found, claims, ledger)
+        _ports_back(target, scene, found, claims, ledger)
     _complete(found, now, scene.before.get(key, {}))
     return found
 
@@ -191,9 +204,12 @@ def _reverts(name: str, path: Path, target: Any, then: Any, now: Any, claims: Cl
     if path == ("controller",) and target in ledger.blocked:
         ledger.block(name, ledger.blocked[target], f"{what} {target}: it is not back")
         return False
+    if path == ("controller",) and f"{target}:{name}" in ledger.blocked:  # the controller has told why
+        return False
     shown = [words_for(masked(value, path[-1])) or "none" for value in (target, then, now)]
-    becomes_port = path == ("controller",) and target
-    owner = (claims.of_freedom(name) if becomes_port else "") or claims.of_value(key, path, now)
+    owner = claims.of_value(key, path, now)
+    if path == ("controller",):
+        owner = owner or (claims.of_freedom(name) if target else "") or (claims.of_membership(now, name) if now else "")
     if owner:
         ledger.keep(f"{what} {shown[2]}", owner)
     elif now == then:
@@ -204,11 +220,9 @@ def _reverts(name: str, path: Path, target: Any, then: Any, now: Any, claims: Cl
     return False
 
 
-def _ports_back(
-    target: Interface, then: Interface, now: Interface, found: Interface, claims: Claims, ledger: Ledger
-) -> None:
-    name = target["name"]
-    before, left, here = port_blocks_of(target), port_blocks_of(then), port_blocks_of(now)
+def _ports_back(target: Interface, scene: Scene, found: Interface, claims: Claims, ledger: Ledger) -> None:
+    name, key = target["name"], key_of(target)
+    before, left, here = (port_blocks_of(times) for times in (target, scene.then[key], scene.now[key]))
     result = dict(here)
     ours = [port for port in left if port not in before and port in here]
     back = [port for port in before if port not in left and port not in here]
@@ -223,9 +237,7 @@ def _ports_back(
             ledger.revert(f"{name} without port {port}")
             del result[port]
     for port in back:
-        if owner := claims.of_freedom(port):
-            ledger.keep(f"{port} controller none", owner)
-        else:
+        if not _is_taken(port, name, scene, claims, ledger):
             ledger.revert(f"{name} with port {port}")
             result[port] = before[port]
     for port in before:

@@ -21,9 +21,10 @@ from typing import Any
 from ..clock import Deadline, RealClock
 from ..problems import BadOption, Problem, Refused
 from .guard import boot, checkpoints, kernel, profiles
-from .guard.deal import COMMITTED, Deal, Folder, boot_id, is_id, now, write
+from .guard.deal import COMMITTED, Deal, Folder, boot_id, is_id, now
 from .guard.detaching import start_detached
 from .guard.endings import bring_back, finish_commit, roll_back
+from .guard.files import write_text
 from .guard.kernel import Scope
 from .own_code import copy_guard, copy_worker
 
@@ -70,7 +71,7 @@ def open_transaction(
     folder = folder_of(journal, transaction)
     folder.path.mkdir(mode=0o700, parents=True)
     profiles.keep(folder.profiles)
-    write(folder.path / "order.json", json.dumps(order))
+    write_text(folder.path / "order.json", json.dumps(order))
     folder.renew(LEASE_OF_WORKER)
     copy_guard(folder.path / "code")
     copy_guard(journal / "boot")
@@ -205,7 +206,7 @@ def tidy(journal: Path) -> None:
             shutil.rmtree(folder.path / name, ignore_errors=True)
         order = order_of(folder)
         if order.pop("state", None) is not None:  # it may hold passwords
-            write(folder.path / "order.json", json.dumps(order))
+            write_text(folder.path / "order.json", json.dumps(order))
     for folder in ended[:-_KEPT]:
         shutil.rmtree(folder.path, ignore_errors=True)
     if not pending(journal):

@@ -9,13 +9,14 @@ Room: profiles (data). A new tool is one entry. Places in objects are JSON point
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Sign:
-    """How an object names its owner. `how` is a way of reading it; see maintenance/healers.py."""
+    """How an object names its owner. `how` is a way of reading it; see gitops/healers.py."""
 
     how: str
     keys: tuple[str, ...]
@@ -44,6 +45,22 @@ class Generator:
 
 
 @dataclass(frozen=True)
+class Retirement:
+    """How an owner is treated when everything it owns is taken away, and it goes last itself."""
+
+    # A merge patch that makes it wait, and the value that shows that it does.
+    patch: Mapping[str, Any]
+    waits_when: tuple[str, Any]
+    # Finalizers (globs) by which it would clean up after itself. We do; what we keep must not be taken by it.
+    gives_up: tuple[str, ...]
+    # A condition that is true as long as it works on something it began before; it ends that although it waits.
+    busy: str = ""
+    # Where it says that it works on something, which it would never end once it waits: waited for before.
+    ends_first: tuple[str, str] | None = None
+    way_back: str = ""  # for people, when the run ends early; {name} and {namespace} are the owner's
+
+
+@dataclass(frozen=True)
 class GitopsOwner:
     tool: str
     group: str
@@ -60,7 +77,21 @@ class GitopsOwner:
     # Where the owner keeps the mark that its objects carry, if that is not its name.
     marks_with: str = ""
     generator: Generator | None = None
+    retirement: Retirement | None = field(default=None, hash=False)
     way_out: str = ""  # for people; {name} and {namespace} are the owner's
+
+
+_SKIP_RECONCILE = "argocd.argoproj.io/skip-reconcile"
+
+
+def _suspended(kind: str) -> Retirement:
+    return Retirement(
+        {"spec": {"suspend": True}},
+        ("/spec/suspend", True),
+        ("finalizers.fluxcd.io",),
+        busy="Reconciling",
+        way_back=f"flux resume {kind} {{name}} -n {{namespace}}",
+    )
 
 
 GITOPS_OWNERS: tuple[GitopsOwner, ...] = (
@@ -80,7 +111,7 @@ GITOPS_OWNERS: tuple[GitopsOwner, ...] = (
             Quiet("/spec/syncPolicy/automated/enabled", (False,), "its automated sync is off"),
             Quiet("/spec/syncPolicy/automated/selfHeal", (None, False), "its self-heal is off; the next commit syncs"),
         ),
-        pause_owner=("argocd.argoproj.io/skip-reconcile", "true"),
+        pause_owner=(_SKIP_RECONCILE, "true"),
         lists="/status/resources",
         generator=Generator(
             "argoproj.io",
@@ -89,7 +120,15 @@ GITOPS_OWNERS: tuple[GitopsOwner, ...] = (
             mode="/spec/syncPolicy/applicationsSync",
             hands_off=("create-only", "create-delete"),
         ),
-        way_out="switch its self-heal off",
+        retirement=Retirement(
+            {"metadata": {"annotations": {_SKIP_RECONCILE: "true"}}},
+            ("/metadata/annotations/argocd.argoproj.io~1skip-reconcile", "true"),
+            # While it waits it does not look at its finalizers either.
+            ("resources-finalizer.argocd.argoproj.io*",),
+            ends_first=("/status/operationState/phase", "Running"),
+            way_back=f"kubectl annotate application {{name}} -n {{namespace}} {_SKIP_RECONCILE}-",
+        ),
+        way_out=f"kubectl annotate application {{name}} -n {{namespace}} {_SKIP_RECONCILE}=true",
     ),
     GitopsOwner(
         "Flux",
@@ -102,6 +141,7 @@ GITOPS_OWNERS: tuple[GitopsOwner, ...] = (
             ("kustomize.toolkit.fluxcd.io/ssa", ("Ignore", "IfNotPresent")),
         ),
         pause_object=("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
+        retirement=_suspended("kustomization"),
         way_out="flux suspend kustomization {name} -n {namespace}",
     ),
     GitopsOwner(
@@ -119,6 +159,7 @@ GITOPS_OWNERS: tuple[GitopsOwner, ...] = (
         ),
         left_alone=(("helm.toolkit.fluxcd.io/driftDetection", ("disabled",)),),
         pause_object=("helm.toolkit.fluxcd.io/driftDetection", "disabled"),
+        retirement=_suspended("helmrelease"),
         way_out="flux suspend helmrelease {name} -n {namespace}",
     ),
     GitopsOwner(

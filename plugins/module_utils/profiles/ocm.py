@@ -25,6 +25,8 @@ CLUSTER_FINALIZERS = (
     "managedcluster-import-controller.open-cluster-management.io/manifestwork-cleanup",
 )
 HUB_CLEANS_UP = "cluster.open-cluster-management.io/resource-cleanup"  # set by a hub that removes content by itself
+# Of our own operator, on clusters that opted in: it holds them until we are done, and goes right before the end.
+OPERATOR_FINALIZER = "sunset.dev/managed-cluster"
 WORK_FINALIZER = "cluster.open-cluster-management.io/manifest-work-cleanup"  # on works and on the work binding
 OWN_FINALIZERS = ("open-cluster-management.io/*", "*.open-cluster-management.io/*")
 

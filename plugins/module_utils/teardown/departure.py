@@ -66,6 +66,7 @@ class Departure:
         self._blind: dict[str, Problem] = {}
         self._replaced: dict[str, Leaver] = {}
         self._refused: dict[str, tuple[Leaver, Problem]] = {}
+        self._given_up = False
 
     def expect(self, leavers: Iterable[Leaver]) -> None:
         """From now on `wait` is about these. Who is not in the books any more is gone already."""
@@ -73,6 +74,7 @@ class Departure:
             self._awaited = {leaver.record.uid for leaver in leavers}
             self._total = len(self._awaited)
             self._left = len(self._awaited & self._pending.keys())
+            self._given_up = False
 
     def enter(self, leavers: Iterable[Leaver]) -> None:
         """Keep books on these as well, found later."""
@@ -136,6 +138,10 @@ class Departure:
         with self._moved:
             return [self._pending[uid] for uid in self._awaited if uid in self._pending]
 
+    def give_up(self) -> None:
+        """There is no use in waiting for those that are left. Told by `tick`."""
+        self._given_up = True
+
     def wait(self, deadline: Deadline, stop: StopSign, tick: Callable[[Departure], None]) -> Departed:
         """Until nobody is left, the time is over or somebody wishes to stop. `tick` is called about once a second."""
         while True:
@@ -144,7 +150,7 @@ class Departure:
                     self._clock.wait(self._moved, min(1.0, deadline.left()))
                 over = self._left <= 0 or deadline.passed() or stop.is_set()
             tick(self)
-            if over:
+            if over or self._given_up:
                 break
         survivors = self.pending()
         replaced = [leaver for uid, leaver in self._replaced.items() if uid in self._awaited]

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from ..objects import Record, Resource
+from ..well_known import MADE_BY_US
 from .members.looking import TRANSIENT, Looker, Member
 
 # (group, plural) → kinds its controller makes.
@@ -47,6 +48,8 @@ def find_dependants(members: Sequence[Member], looker: Looker) -> list[Member]:
         for resource, record in children.get(owner.record.uid, ()):
             if record.uid in known or not all(uid in known for uid in record.owner_uids):
                 continue
+            if record.labels.get(MADE_BY_US[0]) == MADE_BY_US[1]:
+                continue  # a maintenance page in front of a route: it may stand until the route itself is gone
             child = Member(resource, record, f"owned by {owner.ref}", marked=False, dependant=True)
             known[record.uid] = child
             found.append(child)

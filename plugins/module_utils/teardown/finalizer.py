@@ -10,21 +10,22 @@ lets the server try every patch without keeping it.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
 from ..events import Looked, Planned, Progress, Tell, Warned
 from ..limits import check_limits, check_run_options
-from ..objects import ObjectRef, Record, Resource, ref_to
+from ..objects import Record, Resource
 from ..problems import BadFields, BadOption, Interrupted, Problem, Refused, TimedOut
+from .blockers.survivors import Diagnosis, explain_met
+from .finalizer_plan import FinalizerPlan, Skip, left_after
 from .finalizer_rules import Case, Wish, is_wanted, judge, passes_without_owner
-from .owners import Owner, OwnerFacts, fetch_owner_facts, judge_owner
+from .owners import Around, Owner, OwnerFacts, fetch_owner_facts, is_of_the_kind, judge_owner
+from .permits import fetch_permits
 from .releasing import Release, first_refusal, set_free
 from .verdicts import Fate, Verdict
 
@@ -46,37 +47,13 @@ class FinalizerOptions:
     check_mode: bool = False
 
 
-@dataclass(frozen=True)
-class Skip:
-    """One finalizer that stays although the task names it."""
-
-    object: ObjectRef
-    record: Record
-    finalizer: str
-    verdict: Verdict
-
-
-@dataclass
-class FinalizerPlan:
-    releases: list[Release] = field(default_factory=list)
-    skips: list[Skip] = field(default_factory=list)
-    # Being deleted, and held only by finalizers the task does not name: not our business, but worth telling.
-    held: list[tuple[Resource, Record]] = field(default_factory=list)
-    looked_at: int = 0
-
-    @property
-    def hash(self) -> str:
-        """The same objects and finalizers give the same hash, in whatever order they were found."""
-        rows = sorted([*release.ref.as_dict().values(), *sorted(release.finalizers)] for release in self.releases)
-        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
-
-
 @dataclass
 class FinalizerOutcome:
     plan: FinalizerPlan
     check_mode: bool = False
     warnings: list[str] = field(default_factory=list)
     failure: Problem | None = None
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
     seconds: float = 0.0
     server_time: float = 0.0
 
@@ -148,6 +125,7 @@ def remove_named_finalizers(
         _carry_out(options, outcome, cluster, stop, deadline, tell)
         _set_replaced_aside(outcome.plan)
         outcome.failure = _what_went_wrong(outcome, stop, deadline)
+        outcome.diagnosis = explain_met(left_after(outcome.plan), cluster, tell)
     outcome.seconds = clock.now() - began
     outcome.server_time = cluster.server_time()
     return outcome
@@ -193,35 +171,42 @@ def _plan(
         if record.terminating and record.finalizers and not wanted:
             plan.held.append((resource, record))
     facts = None
-    if options.wish.owner == "gone" and any(map(passes_without_owner, cases)):
-        facts = fetch_owner_facts(cluster)
-        if facts.unreadable:
-            _warn(
-                outcome,
-                "whether the controllers still run could not be checked (" + "; ".join(facts.unreadable) + ")",
-                tell,
-            )
-    owners: dict[tuple[str, tuple[str, ...]], Owner] = {}
+    in_question = [case for case in cases if passes_without_owner(case)] if options.wish.owner == "gone" else []
+    if in_question:
+        facts, unread = _owner_facts(resource, in_question, cluster)
+        if unread:
+            _warn(outcome, f"whether the controllers still run could not be checked ({'; '.join(unread)})", tell)
+    owners: dict[tuple[str, ...], Owner] = {}
     going: dict[str, Release] = {}
     for case in cases:
-        verdict = judge(_with_owner(case, facts, owners))
+        verdict = judge(_with_owner(case, resource, facts, owners))
         if verdict.fate is Fate.RELEASE:
             known = going.get(case.record.uid)
             names = (*known.finalizers, case.finalizer) if known else (case.finalizer,)
             going[case.record.uid] = Release(resource, case.record, names)
         else:
-            plan.skips.append(Skip(ref_to(resource, case.record), case.record, case.finalizer, verdict))
+            plan.skips.append(Skip(resource, case.record, case.finalizer, verdict))
     plan.releases = list(going.values())
     return plan
 
 
-def _with_owner(case: Case, facts: OwnerFacts | None, owners: dict[tuple[str, tuple[str, ...]], Owner]) -> Case:
+def _owner_facts(resource: Resource, cases: Sequence[Case], cluster: Cluster) -> tuple[OwnerFacts, list[str]]:
+    """Who may be behind these, and what could not be looked at. Roles count only for finalizers of the kind itself."""
+    facts = fetch_owner_facts(cluster)
+    if not any(is_of_the_kind(case.finalizer, resource) for case in cases):
+        return facts, facts.unreadable
+    permits = fetch_permits(cluster)
+    facts.around = Around(permits)
+    return facts, [*facts.unreadable, *permits.unreadable]
+
+
+def _with_owner(case: Case, resource: Resource, facts: OwnerFacts | None, owners: dict[tuple[str, ...], Owner]) -> Case:
     if facts is None:
         return case
-    managers = tuple(sorted({manager for name, manager in case.record.finalizer_managers if name == case.finalizer}))
-    key = (case.finalizer, managers)
+    managers = sorted({manager for name, manager in case.record.finalizer_managers if name == case.finalizer})
+    key = (case.finalizer, case.record.namespace, *managers)
     if key not in owners:
-        owners[key] = judge_owner(case.finalizer, managers, facts)
+        owners[key] = judge_owner(case.finalizer, managers, facts, resource, case.record.namespace)
     return Case(case.record, case.finalizer, case.wish, case.now, owners[key])
 
 
@@ -271,7 +256,7 @@ def _set_replaced_aside(plan: FinalizerPlan) -> None:
     """The object we meant is gone; its namesake was never in the plan."""
     verdict = Verdict(Fate.REPLACED, "it was deleted and created anew meanwhile; the new one is not touched")
     for release in (release for release in plan.releases if release.replaced):
-        plan.skips.extend(Skip(release.ref, release.record, name, verdict) for name in release.finalizers)
+        plan.skips.extend(Skip(release.resource, release.record, name, verdict) for name in release.finalizers)
 
 
 def _what_went_wrong(outcome: FinalizerOutcome, stop: StopSign, deadline: Deadline) -> Problem | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..objects import Record
-from ..profiles.finalizers import KNOWN_FINALIZERS, KnownFinalizer
+from .catalogue import known
 from .owners import Life, Owner
 from .verdicts import Fate, Verdict
 
@@ -50,10 +50,6 @@ def is_wanted(finalizer: str, wish: Wish) -> bool:
 def is_named(finalizer: str, wish: Wish) -> bool:
     """Named in full, not merely caught by a glob."""
     return finalizer in wish.finalizers
-
-
-def known(finalizer: str) -> KnownFinalizer | None:
-    return next((entry for entry in KNOWN_FINALIZERS if fnmatch.fnmatchcase(finalizer, entry.pattern)), None)
 
 
 def judge(case: Case) -> Verdict:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..objects import ObjectRef, Resource, ref_to
 from ..problems import Refused
+from ..well_known import MADE_BY_US
 from .guards import CRD, Facts, part_of_the_cluster
 from .members.looking import TRANSIENT, Looker, Member
 
@@ -34,6 +35,8 @@ class Foreign:
 
     @property
     def why(self) -> str:
+        if self.count == 1:
+            return f"{self.example}, which is not in this plan, would go with it"
         return f"{self.count} objects that are not in this plan would go with it, {self.example} among them"
 
 
@@ -90,6 +93,8 @@ def _content(namespace: str, looker: Looker, going: set[str]) -> list[ObjectRef]
         for record in listing.records:
             if record.namespace != namespace or record.uid in going:
                 continue
+            if record.labels.get(MADE_BY_US[0]) == MADE_BY_US[1]:
+                continue  # a maintenance page of ours, in front of what goes
             member = Member(resource, record, "")
             if not part_of_the_cluster(member, Facts()):
                 strangers.append(ref_to(resource, record))

@@ -17,11 +17,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..clock import Clock, Deadline
-from ..events import Tell
-from ..objects import ObjectRef, Resource
-from ..problems import Refused
-from .policies import (
+from ..admission import (
     LOOK_AGAIN,
     PROBED,
     Ours,
@@ -34,6 +30,10 @@ from .policies import (
     try_probe,
     wait_until_lifted,
 )
+from ..clock import Clock, Deadline
+from ..events import Tell
+from ..objects import ObjectRef, Resource
+from ..problems import Refused
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster

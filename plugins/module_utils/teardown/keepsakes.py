@@ -14,7 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..events import SetAside, Tell
 from ..objects import ObjectRef, Resource
+from ..well_known import NAMESPACES
 from .plan import RECORDS, Entry, Plan, Step
 
 if TYPE_CHECKING:
@@ -50,13 +52,14 @@ class Keepsakes:
     left_out: list[tuple[ObjectRef, str]] = field(default_factory=list)
 
 
-def keep(plan: Plan, clusters: Mapping[str | None, Cluster], *, secrets: bool = False) -> Keepsakes:
-    """Read everything the plan deletes; Secrets too, if that was asked for."""
+def keep(plan: Plan, clusters: Mapping[str | None, Cluster], tell: Tell, *, secrets: bool = False) -> Keepsakes:
+    """Read everything the plan deletes, and hand it over before the first delete; Secrets if that was asked for."""
     kept = Keepsakes()
     everything = [entry for step in plan.steps for entry in step.going]
     for step in plan.steps:
         if step.going:
             kept.steps.append(_keep_step(step, clusters[step.rule.context], kept, everything, secrets=secrets))
+    tell(SetAside(kept))
     return kept
 
 
@@ -83,7 +86,7 @@ def _keep_step(
         if entry.member.record.uid in makers:
             kept.left_out.append((entry.member.ref, f"{makers[entry.member.record.uid]} makes it again"))
         elif entry.member.record.uid in whole:
-            pile = kept.secrets if _is_secret(entry) else keepsake.objects
+            pile = kept.secrets if _is_confidential(entry, step) else keepsake.objects
             pile.append(whole[entry.member.record.uid])
         else:
             kept.left_out.append((entry.member.ref, "it was gone before it could be read"))
@@ -91,14 +94,17 @@ def _keep_step(
 
 
 def _left_out(entry: Entry, step: Step, kept: Keepsakes, *, secrets: bool) -> bool:
-    if step.rule is RECORDS:
-        why = "it may hold the release's Secrets, and is of no use without the release"
-    elif _is_secret(entry) and not secrets:
-        why = "Secrets are only kept encrypted, with undo_vault_password, when the task runs on the controller"
-    else:
+    if secrets or not _is_confidential(entry, step):
         return False
+    what = "Secrets are" if _is_secret(entry) else "records may hold Secrets, they are"
+    why = f"{what} only kept encrypted, with undo_vault_password, when the task runs on the controller"
     kept.left_out.append((entry.member.ref, why))
     return True
+
+
+def _is_confidential(entry: Entry, step: Step) -> bool:
+    """Secrets, and the source's own records: they repeat the values that the application was given."""
+    return _is_secret(entry) or (step.rule is RECORDS and entry.member.resource.plural != NAMESPACES.plural)
 
 
 def _is_secret(entry: Entry) -> bool:

@@ -14,7 +14,7 @@ import fnmatch
 from dataclasses import dataclass
 
 from ..objects import Record
-from .finalizer_rules import known
+from .catalogue import known
 
 
 class Rung(enum.Enum):

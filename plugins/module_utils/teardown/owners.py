@@ -2,81 +2,36 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who stands behind a finalizer, and is he alive? From Leases, workloads and field managers.
+"""Who stands behind a finalizer, and is he alive? From Leases, workloads, field managers, rights, releases, webhooks.
 
-Room: teardown. `fetch_owner_facts` looks, once for a run; `judge_owner` decides, and looks at nothing else. All of it
-is a hint but one thing: a fresh Lease or a running workload that fits proves life. Not finding an owner proves nothing.
+Room: teardown (pure); owner_facts.py looks. All of it is a hint but one thing: a fresh Lease or a running workload that
+fits proves life. Not finding an owner proves nothing, but of products that always run beside their objects
+(profiles/at_home.py), and `gone` is said only where nothing speaks against it.
 """
 
 from __future__ import annotations
 
-import enum
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..objects import Resource, parse_time
-from ..problems import Problem
-from ..well_known import LEASES, WORKLOADS
+from ..objects import Resource
+from ..profiles.at_home import AT_HOME
+from ..profiles.built_in_groups import BUILT_IN_GROUPS
+from .catalogue import known
+from .owner_facts import Around, Lease, Life, Owner, OwnerFacts, Release, Workload, fetch_owner_facts
 
-if TYPE_CHECKING:
-    from ..kube.cluster import Cluster
-
-
-class Life(enum.Enum):
-    ALIVE = "alive"
-    GONE = "gone"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True)
-class Owner:
-    """The likely controller behind a finalizer. `who` is empty when nobody fits."""
-
-    life: Life
-    who: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Workload:
-    """A Deployment, StatefulSet or DaemonSet that may be a controller."""
-
-    kind: str
-    namespace: str
-    name: str
-    wanted: int
-    available: int
-    names: frozenset[str]  # its own, its containers', its images' and its app labels'
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}"
-
-
-@dataclass(frozen=True)
-class Lease:
-    namespace: str
-    name: str
-    holder: str
-    age: float
-    lasts: float
-
-    @property
-    def fresh(self) -> bool:
-        # Leaders renew well within the duration; twice of it allows for a slow round.
-        return bool(self.holder) and self.age <= 2 * self.lasts
-
-    def __str__(self) -> str:
-        return f"Lease {self.namespace}/{self.name}"
-
-
-@dataclass
-class OwnerFacts:
-    workloads: list[Workload] = field(default_factory=list)
-    leases: list[Lease] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-
+__all__ = [
+    "Around",
+    "Lease",
+    "Life",
+    "Owner",
+    "OwnerFacts",
+    "Workload",
+    "fetch_owner_facts",
+    "is_of_the_kind",
+    "judge_owner",
+]
 
 # Managers that people and generic tools use: they say nothing about a controller.
 NOBODY = re.compile(
@@ -84,85 +39,186 @@ NOBODY = re.compile(
 )
 
 
-def fetch_owner_facts(cluster: Cluster) -> OwnerFacts:
-    """Four lists for the whole run. What may not be listed is remembered as unreadable."""
-    facts = OwnerFacts()
-    for resource in WORKLOADS:
-        facts.workloads.extend(_workload(resource.kind, item) for item in _listed(cluster, resource, facts))
-    now = cluster.server_time()
-    facts.leases.extend(_lease(item, now) for item in _listed(cluster, LEASES, facts))
-    return facts
+@dataclass(frozen=True)
+class _Traces:
+    """Everything that may tell who the owner of one finalizer is."""
+
+    finalizer: str
+    names: frozenset[str]  # that he goes by, for sure
+    named: Sequence[Workload]  # workloads that go by such a name
+    leases: Sequence[Lease]
+    behind: Sequence[Workload]  # workloads that may change this kind by name, if the finalizer is of the kind itself
+    release: Release | None = None  # which the kind's definition is from
+    released: Sequence[Workload] = ()  # its workloads
+    hook: str = ""  # a webhook of the kind that answers
+    kind: str = ""
 
 
-def _listed(cluster: Cluster, resource: Resource, facts: OwnerFacts) -> Iterable[dict[str, Any]]:
-    try:
-        return cluster.list_whole(resource)
-    except Problem as problem:
-        facts.unreadable.append(f"{resource.kind}s: {problem.why}")
-        return []
+def judge_owner(
+    finalizer: str,
+    managers: Sequence[str],
+    facts: OwnerFacts,
+    kind: Resource | None = None,
+    namespace: str = "",
+) -> Owner:
+    """The likely owner of a finalizer that these field managers set, and whether he lives.
+
+    `kind` and `namespace` are those of the object; they count where `facts` has something `around`.
+    """
+    traces = _traces(finalizer, managers, facts, kind, namespace)
+    return _alive(traces) or _gone_or_not(traces, facts, kind, namespace) or _not_found(traces, facts)
 
 
-def _workload(kind: str, item: dict[str, Any]) -> Workload:
-    meta, spec, status = item.get("metadata") or {}, item.get("spec") or {}, item.get("status") or {}
-    template = spec.get("template") or {}
-    containers = (template.get("spec") or {}).get("containers") or ()
-    labels = {**(meta.get("labels") or {}), **((template.get("metadata") or {}).get("labels") or {})}
-    names = {meta.get("name") or ""}
-    names.update(container.get("name") or "" for container in containers)
-    names.update(_image_name(container.get("image") or "") for container in containers)
-    names.update(labels.get(key) or "" for key in ("app", "app.kubernetes.io/name", "app.kubernetes.io/instance"))
-    wanted = status.get("desiredNumberScheduled") if kind == "DaemonSet" else spec.get("replicas", 1)
-    available = status.get("numberAvailable") if kind == "DaemonSet" else status.get("availableReplicas")
-    return Workload(
-        kind,
-        meta.get("namespace") or "",
-        meta.get("name") or "",
-        int(wanted or 0),
-        int(available or 0),
-        frozenset(name.lower() for name in names if name),
+def _traces(
+    finalizer: str, managers: Sequence[str], facts: OwnerFacts, kind: Resource | None, namespace: str
+) -> _Traces:
+    names = controller_names(finalizer, managers)
+    workloads, leases = candidates(finalizer, managers, facts)
+    plain = _Traces(finalizer, frozenset(names), workloads, leases, ())
+    around = facts.around
+    if around is None or kind is None or not is_of_the_kind(finalizer, kind):
+        return plain
+    release = around.releases.get(kind.qualified)
+    return _Traces(
+        *(finalizer, frozenset(names), workloads, leases),
+        behind=_changers(facts, around, kind, namespace, by_name=True),
+        release=release,
+        released=[workload for workload in facts.workloads if release and workload.release == release],
+        hook=around.hooks.get(kind.qualified, ""),
+        kind=kind.qualified,
     )
 
 
-def _image_name(image: str) -> str:
-    return image.rpartition("/")[2].partition("@")[0].partition(":")[0]
+def _changers(facts: OwnerFacts, around: Around, kind: Resource, namespace: str, *, by_name: bool) -> list[Workload]:
+    permits = around.permits.to_change(kind, namespace)
+    accounts = {permit.account for permit in permits if permit.by_name or not by_name}
+    return [workload for workload in facts.workloads if workload.account in accounts]
 
 
-def _lease(item: dict[str, Any], now: float) -> Lease:
-    meta, spec = item.get("metadata") or {}, item.get("spec") or {}
-    renewed = spec.get("renewTime")
-    return Lease(
-        meta.get("namespace") or "",
-        meta.get("name") or "",
-        spec.get("holderIdentity") or "",
-        now - parse_time(renewed) if renewed else float("inf"),
-        float(spec.get("leaseDurationSeconds") or 15),
-    )
+def is_of_the_kind(finalizer: str, kind: Resource) -> bool:
+    """Whether a kind's own controller has put it there, by its domain. On a kind of Kubernetes anybody may have."""
+    domain, group = finalizer.partition("/")[0].lower(), kind.group
+    if group in BUILT_IN_GROUPS or "." not in domain or domain in _EVERYBODYS:
+        return False
+    return domain == group or domain.endswith(f".{group}") or group.endswith(f".{domain}")
 
 
-def judge_owner(finalizer: str, managers: Sequence[str], facts: OwnerFacts) -> Owner:
-    """The likely owner of a finalizer that these field managers set, and whether he lives."""
-    known = {manager.lower() for manager in managers if not NOBODY.match(manager)} - _TOO_COMMON
-    hints = known | _words(finalizer)
-    workloads = [workload for workload in facts.workloads if hints & workload.names]
-    leases = [lease for lease in facts.leases if _is_lease_of(lease, finalizer, hints, workloads)]
-    for lease in leases:
+_EVERYBODYS = frozenset({"k8s.io", "x-k8s.io", "kubernetes.io", "openshift.io", "cattle.io", "coreos.com"})
+
+
+# -- alive -------------------------------------------------------------------------------------------------------------
+
+
+def _alive(traces: _Traces) -> Owner | None:
+    for lease in traces.leases:
         if lease.fresh:
-            return Owner(Life.ALIVE, str(lease), f"{lease} was renewed {lease.age:.0f} s ago by {lease.holder}")
-    for workload in workloads:
+            why = f"{lease} was renewed {max(0.0, lease.age):.0f} s ago by {lease.holder}"
+            return Owner(Life.ALIVE, str(lease), why, lease.namespace)
+    for workload in traces.named:
         if workload.available:
-            return Owner(
-                Life.ALIVE,
-                str(workload),
-                f"{workload} has {workload.available} of {workload.wanted} replicas available",
-            )
-    if workloads:
-        return Owner(Life.GONE, str(workloads[0]), f"{workloads[0]} has no available replica")
-    if leases and not facts.unreadable:
-        return Owner(Life.GONE, str(leases[0]), f"{leases[0]} was last renewed {_ago(leases[0].age)} ago")
+            return _running(workload, "")
+    if traces.named or traces.leases:
+        return None  # who goes by the right name and is down says more than who might also be the one
+    for workload in traces.behind:
+        if workload.available:
+            return _running(workload, f", and it may change {traces.kind}")
+    if len(traces.released) == 1 and traces.released[0].available:
+        return _running(traces.released[0], f"; {traces.kind} is from the same Helm release")
+    if traces.hook and not traces.behind and not traces.released:
+        return Owner(Life.ALIVE, traces.hook.partition(",")[0], traces.hook)
+    return None
+
+
+def _running(workload: Workload, more: str) -> Owner:
+    why = f"{workload} has {workload.available} of {workload.wanted} replicas available{more}"
+    return Owner(Life.ALIVE, str(workload), why, workload.namespace)
+
+
+# -- gone, or not for sure ---------------------------------------------------------------------------------------------
+
+
+def _gone_or_not(traces: _Traces, facts: OwnerFacts, kind: Resource | None, namespace: str) -> Owner | None:
+    found = _down(traces)
+    if found is None:
+        return None
+    doubt = _doubt(traces, facts, kind, namespace)
+    if doubt:
+        return Owner(Life.UNKNOWN, found.who, f"{found.why}, but {doubt}", found.namespace)
+    return found
+
+
+def _down(traces: _Traces) -> Owner | None:
+    """What speaks for his end."""
+    if traces.named:
+        first = traces.named[0]
+        return Owner(Life.GONE, str(first), f"{first} has no available replica", first.namespace)
+    if traces.leases:
+        lease = traces.leases[0]
+        return Owner(Life.GONE, str(lease), f"{lease} was last renewed {_ago(lease.age)} ago", lease.namespace)
+    if traces.behind:
+        first = traces.behind[0]
+        why = f"{first}, which may change {traces.kind}, has no available replica"
+        return Owner(Life.GONE, str(first), why, first.namespace)
+    if traces.released and not any(workload.available for workload in traces.released):
+        first = traces.released[0]
+        why = f"{first}, from the same Helm release as {traces.kind}, has no available replica"
+        return Owner(Life.GONE, str(first), why, first.namespace)
+    return None
+
+
+def _doubt(traces: _Traces, facts: OwnerFacts, kind: Resource | None, namespace: str) -> str:
+    """What speaks against it."""
+    unread = [*facts.unreadable]
+    if facts.around and not traces.named:
+        unread += facts.around.permits.unreadable
+    if unread:
+        return "could not look: " + "; ".join(unread)
+    starting = next((one for one in (*traces.named, *traces.behind, *traces.released) if one.may_be_starting), None)
+    if starting and facts.around:
+        return f"only for {starting.down_for:.0f} s: {starting} may be starting"
+    another = next((workload for workload in traces.behind if workload.available), None)
+    if another is None and facts.around and kind and not traces.named and traces.leases:
+        # A Lease may be left from an older version that had another one: who runs beside it may be the owner.
+        home = traces.leases[0].namespace
+        beside = _changers(facts, facts.around, kind, namespace, by_name=False)
+        another = next((one for one in beside if one.available and one.namespace == home), None)
+    return f"{another} runs and may change {kind.qualified}" if another and kind else ""
+
+
+def _not_found(traces: _Traces, facts: OwnerFacts) -> Owner:
+    who = " or ".join(sorted(traces.names))
     if facts.unreadable:
         return Owner(Life.UNKNOWN, "", "could not look: " + "; ".join(facts.unreadable))
-    who = " or ".join(sorted(known))
-    return Owner(Life.UNKNOWN, who, f"no workload or Lease fits {who or finalizer}")
+    why = f"no workload or Lease fits {who or traces.finalizer}"
+    if traces.release:
+        named = f"Helm release {'/'.join(traces.release)}, which {traces.kind} is from"
+        running = [str(workload) for workload in traces.released if workload.available]
+        left = f"{named}, runs {', '.join(running[:_MOST_NAMED])}" if running else f"{named}, has no workload here"
+        return Owner(Life.UNKNOWN, who or f"Helm release {'/'.join(traces.release)}", f"{why}; {left}")
+    entry = known(traces.finalizer)
+    if entry and entry.owner in AT_HOME:
+        return Owner(Life.GONE, who, f"{entry.owner} is not in the cluster: {why}")
+    return Owner(Life.UNKNOWN, who, why)
+
+
+_MOST_NAMED = 3
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def controller_names(finalizer: str, managers: Sequence[str]) -> set[str]:
+    """Names by which the controller is known, from the catalogue and from who set the finalizer."""
+    entry = known(finalizer)
+    names = {manager.lower() for manager in managers if not NOBODY.match(manager)} - _TOO_COMMON
+    return names | set(entry.controllers if entry else ())
+
+
+def candidates(finalizer: str, managers: Sequence[str], facts: OwnerFacts) -> tuple[list[Workload], list[Lease]]:
+    """Everybody who may stand behind a finalizer."""
+    hints = controller_names(finalizer, managers) | _words(finalizer)
+    workloads = [workload for workload in facts.workloads if hints & workload.names]
+    return workloads, [lease for lease in facts.leases if _is_lease_of(lease, finalizer, hints, workloads)]
 
 
 def _words(finalizer: str) -> set[str]:

@@ -13,7 +13,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +24,12 @@ from .guards import Facts, judge
 from .matching import Matcher
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
+from .obstacles.backends import service_of
 from .releasing import Release
 from .steps import Standard, StepRule
+from .truce import finalizers_given_up
 from .verdicts import Fate, Verdict
-from .waves import EDGE_RULES, ORDER_ANNOTATIONS, WEBHOOKS, OrderFacts, waves_of
+from .waves import EDGE_RULES, OLM, ORDER_ANNOTATIONS, WEBHOOKS, OrderFacts, is_healer, is_installer, waves_of
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -111,6 +113,11 @@ class Plan:
     def releases(self) -> list[Release]:
         return [release for step in self.steps for release in step.releases]
 
+    def touches_only(self, shown: Set[str]) -> bool:
+        """Whether nothing happens to anybody who is not among these; nobody was shown nothing."""
+        touched = {entry.member.record.uid for entry in self.going} | {one.record.uid for one in self.releases}
+        return bool(shown) and touched <= shown
+
     def counts(self) -> Counter[str]:
         counts = Counter(entry.verdict.fate.value for entry in (*self.going, *self.kept))
         if self.releases:
@@ -151,7 +158,7 @@ def gather_ground(
         members=everyone,
         records=found.records,
         facts=Facts(not_ours=membership.not_ours),
-        order=_order_facts(everyone, cluster, looker.warnings),
+        order=order_facts(everyone, cluster, looker.warnings),
         matcher=matcher,
         absent=found.absent,
     )
@@ -178,7 +185,7 @@ def _beyond(rules: Iterable[StepRule], matcher: Matcher, looker: Looker) -> Iter
                     yield member
 
 
-def _order_facts(members: Sequence[Member], cluster: Cluster, warnings: list[str]) -> OrderFacts:
+def order_facts(members: Sequence[Member], cluster: Cluster, warnings: list[str]) -> OrderFacts:
     """Whole definitions and webhook configurations, only of those kinds and only when there are members to order."""
     maybe = [member for member in members if _may_be_custom(member)]
     backends = _webhook_backends(members, cluster)
@@ -190,7 +197,7 @@ def _order_facts(members: Sequence[Member], cluster: Cluster, warnings: list[str
         guessed = frozenset((member.resource.group, member.resource.plural) for member in maybe)
         return OrderFacts(custom_kinds=guessed, webhook_backends=backends)
     return OrderFacts(
-        custom_kinds=frozenset(_defined(item) for item in definitions),
+        custom_kinds=frozenset(kind for kind in map(_defined, definitions) if kind[0] != OLM),
         webhook_backends=backends,
         conversion_backends={
             _defined(item): service for item in definitions if (service := _conversion_service(item)) is not None
@@ -199,7 +206,7 @@ def _order_facts(members: Sequence[Member], cluster: Cluster, warnings: list[str
 
 
 def _may_be_custom(member: Member) -> bool:
-    return member.resource.group not in BUILT_IN_GROUPS
+    return member.resource.group not in BUILT_IN_GROUPS and member.resource.group != OLM
 
 
 def _defined(item: dict[str, Any]) -> tuple[str, str]:
@@ -209,12 +216,7 @@ def _defined(item: dict[str, Any]) -> tuple[str, str]:
 
 def _conversion_service(item: dict[str, Any]) -> tuple[str, str] | None:
     conversion = (item.get("spec") or {}).get("conversion") or {}
-    return _service((conversion.get("webhook") or {}).get("clientConfig") or {})
-
-
-def _service(client_config: dict[str, Any]) -> tuple[str, str] | None:
-    service = client_config.get("service") or {}
-    return (service["namespace"], service["name"]) if service.get("name") else None
+    return service_of((conversion.get("webhook") or {}).get("clientConfig") or {})
 
 
 def _webhook_backends(members: Sequence[Member], cluster: Cluster) -> dict[str, frozenset[tuple[str, str]]]:
@@ -224,7 +226,7 @@ def _webhook_backends(members: Sequence[Member], cluster: Cluster) -> dict[str, 
     for resource in sorted(kinds, key=lambda kind: kind.plural):
         for item in cluster.list_whole(resource):
             uid = item["metadata"]["uid"]
-            services = (_service(hook.get("clientConfig") or {}) for hook in item.get("webhooks") or ())
+            services = (service_of(hook.get("clientConfig") or {}) for hook in item.get("webhooks") or ())
             if uid in uids:
                 backends[uid] = frozenset(service for service in services if service)
     return backends
@@ -263,8 +265,18 @@ def make_plan(ground: Ground) -> Plan:
         _hoist(plan, ground.order)
     if ground.records:
         entries = [Entry(member, judge(member, RECORD_FACTS)) for member in ground.records]
-        plan.steps.append(_step(RECORDS, entries, OrderFacts(), plan.warnings))
+        step = _step(RECORDS, entries, OrderFacts(), plan.warnings)
+        step.releases = list(_given_up(step.going))
+        plan.steps.append(step)
     return plan
+
+
+def _given_up(entries: Iterable[Entry]) -> Iterator[Release]:
+    """An owner that waits would not let go of itself, and one that does not would take along what is kept."""
+    for entry in entries:
+        names = finalizers_given_up(entry.member)
+        if names:
+            yield Release(entry.member.resource, entry.member.record, names)
 
 
 def _step(
@@ -286,16 +298,21 @@ def _hoist(plan: Plan, order: OrderFacts) -> None:
 
     Admission webhooks go before their backends, and custom resources without a namespace before the operator that
     finalizes them and the webhook that converts them; those with a namespace go before these, as they may lean on them.
+    What OLM installs comes back as long as its Subscription or its ClusterServiceVersion is there.
     """
     by_standard = {step.rule.standard: step for step in plan.steps}
     namespaced, cluster_scoped = by_standard.get(Standard.NAMESPACED), by_standard.get(Standard.CLUSTER_SCOPED)
     if namespaced is None or cluster_scoped is None:
         return
-    webhooks = cluster_scoped.take_out(lambda member: member.resource.group == WEBHOOKS)
+    installers = Step(StepRule("subscriptions", -100), [namespaced.take_out(is_installer)])
+    healers = Step(StepRule("installed versions", 60), [namespaced.take_out(is_healer)])
+    webhooks = Step(
+        StepRule("webhook configurations", 0 if not healers.going else 70),
+        [cluster_scoped.take_out(lambda member: member.resource.group == WEBHOOKS)],
+    )
     wide = cluster_scoped.take_out(order.is_custom)
-    narrow = namespaced.take_out(order.is_custom) if wide else []
-    early = [
-        Step(StepRule("webhook configurations", 0), [webhooks]),
-        Step(StepRule("custom resources", 50), [wave for wave in (narrow, wide) if wave]),
-    ]
+    narrow = namespaced.take_out(order.is_custom) if wide or healers.going else []
+    custom = Step(StepRule("custom resources", 50), [wave for wave in (narrow, wide) if wave])
+    # Whoever repairs webhook configurations goes before them; while he is there, so is what they call.
+    early = [installers, custom, healers, webhooks] if healers.going else [installers, webhooks, custom]
     plan.steps[:0] = [step for step in early if step.going]

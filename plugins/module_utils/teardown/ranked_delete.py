@@ -19,22 +19,25 @@ from ..events import Planned, Tell, Warned
 from ..limits import check_limits, check_run_options
 from ..problems import BadFields, Problem, Refused
 from .before_delete import check_before_delete
+from .blockers.survivors import Diagnosis, diagnose, name_the_first
 from .dependants import find_dependants
 from .dialects import read_order
-from .explain import Blocked, explain, name_the_first
 from .foreign import Foreign, find_foreign, look_into_namespaces, refuse
 from .guards import Facts, judge
+from .healers import find_healers
 from .keepsakes import Keepsakes, keep
 from .ladder import Ladder
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .members.manifests import manifest_membership
 from .members.sources import check_members, chosen_source, manifest_sources, read_members
-from .plan import GOING, Ground, Plan, gather_ground, make_plan, plan_elsewhere
+from .plan import GOING, Ground, Plan, gather_ground, make_plan, order_facts, plan_elsewhere
 from .rehearsal import Refusal, rehearse, why_refused
 from .rights import require_rights
-from .run import RunOptions, RunOutcome, Site, carry_out
+from .run import Site, carry_out
+from .run_outcome import RunOptions, RunOutcome
 from .steps import DEFAULT_STEPS, StepRule
+from .truce import pauses_of
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -70,7 +73,7 @@ class RankedOutcome:
     source: str = ""
     absent: int = 0
     keepsakes: Keepsakes | None = None
-    blocked: list[Blocked] = field(default_factory=list)
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
     refused_in_rehearsal: list[Refusal] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     failure: Problem | None = None
@@ -109,6 +112,7 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool, here: bool = Fa
                 allow=tuple(params["force_allow"] or ()),
             ),
             on_timeout=params["on_timeout"],
+            fail_fast=params["fail_fast"],
             propagation=params["propagation_policy"],
             grace_seconds=params["grace_period_seconds"],
             finalize_namespaces=params["finalize_namespaces"],
@@ -133,6 +137,27 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool, here: bool = Fa
     )
 
 
+# Changes what a plan is made of, after everything was found and before the plan is made.
+Adjust = Callable[[Ground, Looker], None]
+
+
+@dataclass
+class Deletion:
+    """A deletion that is planned, and not begun."""
+
+    options: RankedOptions
+    membership: Membership
+    ground: Ground
+    plan: Plan
+    foreign: list[Foreign]
+    sites: dict[str | None, Site]
+    warnings: list[str]
+
+    @property
+    def clusters(self) -> dict[str | None, Cluster]:
+        return {context: site.cluster for context, site in self.sites.items()}
+
+
 def delete_ranked(
     options: RankedOptions,
     cluster: Cluster,
@@ -148,35 +173,55 @@ def delete_ranked(
     outcome.source = membership.source
     if membership.missing:
         return _nothing_to_do(options, membership, outcome, tell)
-    looker = Looker(cluster, tell)
-    ground = ground_of(options, membership, looker, cluster)
-    outcome.absent = len(ground.absent)
-    outcome.plan, foreign = plan_of(ground, looker, options.foreign)
-    sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
-    sites.update(_sites_elsewhere(outcome.plan, other_cluster, tell))
-    _warn(outcome, [*membership.warnings, *looker.warnings, *outcome.plan.warnings], tell)
-    tell(Planned(_summary(outcome.plan), outcome.plan.hash))
+    deletion = plan_deletion(options, membership, cluster, other_cluster, tell)
+    outcome.absent = len(deletion.ground.absent)
+    outcome.plan = deletion.plan
+    _warn(outcome, [*deletion.warnings, *_who_brings_back(deletion, cluster)], tell)
+    tell(Planned(summary_of(outcome.plan), outcome.plan.hash))
     try:
-        refuse(foreign)
+        refuse(deletion.foreign)
         check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash)
-        for context, site in sites.items():
-            require_rights(
-                outcome.plan,
-                site.cluster,
-                patch_first=bool(options.run.before_delete),
-                finalize=options.run.finalize_namespaces,
-                context=context,
-            )
+        require_rights_for(deletion)
     except Refused as refusal:
         outcome.failure = refusal  # with the plan, so that one can see what was refused
     else:
-        _act(options, outcome, sites, clock, stop, tell)
+        act(deletion, outcome, clock, stop, tell)
     outcome.seconds = clock.now() - began
     outcome.server_time = cluster.server_time()
     return outcome
 
 
-def ground_of(options: RankedOptions, membership: Membership, looker: Looker, cluster: Cluster) -> Ground:
+def plan_deletion(
+    options: RankedOptions,
+    membership: Membership,
+    cluster: Cluster,
+    other_cluster: Callable[[str], Cluster],
+    tell: Tell,
+    adjust: Adjust | None = None,
+) -> Deletion:
+    looker = Looker(cluster, tell)
+    ground = ground_of(options, membership, looker, cluster, adjust)
+    plan, foreign = plan_of(ground, looker, options.foreign)
+    sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
+    sites.update(_sites_elsewhere(plan, other_cluster, tell))
+    warnings = [*membership.warnings, *looker.warnings, *plan.warnings]
+    return Deletion(options, membership, ground, plan, foreign, sites, warnings)
+
+
+def require_rights_for(deletion: Deletion) -> None:
+    for context, site in deletion.sites.items():
+        require_rights(
+            deletion.plan,
+            site.cluster,
+            patch_first=bool(deletion.options.run.before_delete),
+            finalize=deletion.options.run.finalize_namespaces,
+            context=context,
+        )
+
+
+def ground_of(
+    options: RankedOptions, membership: Membership, looker: Looker, cluster: Cluster, adjust: Adjust | None = None
+) -> Ground:
     """Everything the plan is made of, with the task's own wishes."""
     _add_the_namespace(options, membership)
     ground = gather_ground(membership, options.rules, looker, cluster, explicit_first=options.explicit_first)
@@ -189,6 +234,11 @@ def ground_of(options: RankedOptions, membership: Membership, looker: Looker, cl
         desired = manifest_membership(sources, membership.default_namespace or namespace)
         ground.members = _without_desired(ground.members, desired, looker)
         ground.records = []  # the release itself lives on
+    if adjust is not None:
+        known = len(ground.members)
+        adjust(ground, looker)
+        if len(ground.members) != known:  # custom resources may be among those that came
+            ground.order = order_facts(ground.members, cluster, looker.warnings)
     look_into_namespaces(ground.members, looker)
     if options.run.propagation != "Orphan":
         # Of those that go: what a kept object owns stays with it.
@@ -201,24 +251,30 @@ def _goes(member: Member, ground: Ground) -> bool:
     return judge(member, ground.facts).fate in GOING and ground.matcher.step_of(member) is not None
 
 
-def _act(
-    options: RankedOptions,
-    outcome: RankedOutcome,
-    sites: Mapping[str | None, Site],
-    clock: Clock,
-    stop: StopSign,
-    tell: Tell,
-) -> None:
-    clusters = {context: site.cluster for context, site in sites.items()}
+def act(deletion: Deletion, outcome: RankedOutcome, clock: Clock, stop: StopSign, tell: Tell) -> None:
+    """Carry the plan out; in check mode let the server try it."""
+    options, clusters = deletion.options, deletion.clusters
     if options.check_mode:
-        outcome.refused_in_rehearsal = rehearse(outcome.plan, clusters, options.run.propagation, tell)
+        outcome.refused_in_rehearsal = rehearse(deletion.plan, clusters, options.run.propagation, tell)
         outcome.failure = why_refused(outcome.refused_in_rehearsal, "delete")
         return
+    pauses = pauses_of(deletion.plan)
     if options.keepsakes:
-        outcome.keepsakes = keep(outcome.plan, clusters, secrets=options.keep_secrets)
-    outcome.run = carry_out(outcome.plan, sites, options.run, clock, stop, tell)
-    outcome.blocked = explain(outcome.run, clusters)
-    outcome.failure = name_the_first(outcome.run.failure, outcome.blocked)
+        outcome.keepsakes = keep(deletion.plan, clusters, tell, secrets=options.keep_secrets)
+    outcome.run = carry_out(deletion.plan, deletion.sites, options.run, clock, stop, tell)
+    outcome.diagnosis = diagnose([outcome.run], clusters, tell)
+    outcome.failure = name_the_first(outcome.run.failure, outcome.diagnosis)
+    if outcome.failure and outcome.run.paused:
+        still = [f"{pause.ref} still waits; run the task again, or let it go on: {pause.way_back}" for pause in pauses]
+        _warn(outcome, still, tell)
+
+
+def _who_brings_back(deletion: Deletion, cluster: Cluster) -> list[str]:
+    """Owners that are not in the plan. What is only pruned, its owner has let go of himself."""
+    if deletion.options.state == "pruned":
+        return []
+    found = find_healers([entry.member for entry in deletion.plan.going], cluster)
+    return [f"{one.text} (way out: {one.way_out})" for one in found if one.certain]
 
 
 def _warn(outcome: RankedOutcome, texts: Sequence[str], tell: Tell) -> None:
@@ -279,7 +335,7 @@ def plan_of(ground: Ground, looker: Looker, policy: str) -> tuple[Plan, list[For
     return make_plan(ground), []
 
 
-def _summary(plan: Plan) -> str:
+def summary_of(plan: Plan) -> str:
     steps = [step for step in plan.steps if step.going]
     parts = [f"{len(step.going)} {step.rule.name}" for step in steps]
     what = (

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 from ..events import Did, Tell
 from ..objects import ObjectRef
 from ..problems import Problem, Refused
+from .obstacles.leaving import LeavingWebhooks
 from .plan import Entry, Plan
 from .releasing import Release, set_free
+from .truce import pauses_of, rehearse_pauses
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -27,19 +29,24 @@ Refusal = tuple[ObjectRef, Problem]
 def rehearse(plan: Plan, clusters: Mapping[str | None, Cluster], propagation: str, tell: Tell) -> list[Refusal]:
     """Every object the server would not let go."""
     refused: list[Refusal] = []
+    if None in clusters:
+        refused += rehearse_pauses(pauses_of(plan), clusters[None], tell)
     for context, cluster in clusters.items():
         steps = [step for step in plan.steps if step.rule.context == context]
+        leaving = LeavingWebhooks(Plan(steps), cluster)
 
         def try_release(release: Release, cluster: Cluster = cluster) -> None:
             set_free(release, cluster, tell, dry_run=True)
             if release.problem:
                 refused.append((release.ref, release.problem))
 
-        def try_delete(entry: Entry, cluster: Cluster = cluster) -> None:
+        def try_delete(entry: Entry, cluster: Cluster = cluster, leaving: LeavingWebhooks = leaving) -> None:
             member = entry.member
             if member.record.terminating:
                 return
             written = cluster.delete(member.resource, member.record, propagation=propagation, dry_run=True)
+            if written.problem and leaving.answer_for(entry):
+                return  # whoever refused may be gone by then: it cannot be tried before
             tell(Did("delete", member.ref, written.effect.value, dry_run=True))
             if written.problem:
                 refused.append((member.ref, written.problem))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..objects import Resource
 from .plan import Plan, Step
+from .truce import pauses_of, require_pause_rights
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -30,6 +31,8 @@ def require_rights(
     for step in (step for step in plan.steps if step.rule.context == context):
         for verb, resource, namespace in _of_step(step, patch_first or bool(step.rule.before_delete)):
             needed.setdefault((verb, resource), set()).add(namespace)
+    if context is None:
+        require_pause_rights(pauses_of(plan), cluster)
     namespaces = [resource for verb, resource in needed if verb == "delete" and resource.qualified == "namespaces"]
     for resource in namespaces if finalize else ():
         cluster.require("update", resource, subresource="finalize")

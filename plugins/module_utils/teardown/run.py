@@ -15,23 +15,27 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..clock import Clock, Deadline, StopSign
-from ..events import Did, Progress, StepBegan, StepEnded, Tell
+from ..events import Did, Noted, Progress, StepBegan, StepEnded, Tell
 from ..objects import ObjectRef, Record
-from ..problems import Interrupted, Problem, Refused, TimedOut
+from ..problems import Interrupted, Problem
 from .arrivals import Arrivals
 from .before_delete import patch_before_delete
 from .departure import Departure, Leaver, what_holds
 from .guards import Facts, judge
+from .hopeless import Watchman
 from .ladder import Ladder, Rung
 from .matching import Matcher
 from .members.looking import Looker
 from .owners import Life, OwnerFacts, fetch_owner_facts, judge_owner
-from .plan import GOING, Entry, Plan, Step, facts_for
-from .releasing import Release, first_refusal, set_free
+from .plan import GOING, Entry, Plan, facts_for
+from .releasing import Release, set_free
+from .run_outcome import RunOptions, RunOutcome, StepOutcome
+from .run_stops import why_stop
 from .steps import StepRule
+from .truce import hold, pauses_of
 from .verdicts import Fate, Verdict
 
 if TYPE_CHECKING:
@@ -43,18 +47,6 @@ _OWNERS_AFTER = 5.0  # seconds of waiting until it is worth asking whose finaliz
 _SETTLE = 0.5  # seconds between the two lists that must show nothing new
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    timeout: float = 600.0
-    ladder: Ladder = field(default_factory=Ladder)
-    on_timeout: str = "fail"
-    propagation: str = "Background"
-    grace_seconds: int | None = None
-    finalize_namespaces: bool = False
-    before_delete: Mapping[str, Any] = field(default_factory=dict)
-    keep_going: bool = False  # begin later steps although an earlier one failed, as long as there is time
-
-
 @dataclass
 class Site:
     """One cluster a plan is carried out in: this one, or another context that a step names."""
@@ -63,52 +55,6 @@ class Site:
     looker: Looker
     matcher: Matcher
     facts: Facts
-
-
-@dataclass
-class StepOutcome:
-    """What became of a step."""
-
-    step: Step
-    deleted: int = 0
-    released: int = 0
-    seconds: float = 0.0
-    label: str = ""
-    begun: bool = False
-    changes: int = 0  # writes that changed something, preparations included
-    prepared: int = 0
-    newcomers: int = 0
-    late_kept: list[Entry] = field(default_factory=list)
-    replaced: list[Leaver] = field(default_factory=list)
-    refused: list[tuple[Leaver, Problem]] = field(default_factory=list)
-    survivors: list[Leaver] = field(default_factory=list)
-    stripped: list[ObjectRef] = field(default_factory=list)  # lost finalizers by force
-    # uid → why our own attempt to free it was refused.
-    ladder_problems: dict[str, Problem] = field(default_factory=dict)
-
-    def keep_all(self, why: str) -> None:
-        self.late_kept.extend(Entry(entry.member, Verdict(Fate.KEEP, why)) for entry in self.step.going)
-
-
-@dataclass
-class RunOutcome:
-    steps: list[StepOutcome] = field(default_factory=list)
-    failure: Problem | None = None
-    blind: dict[str, Problem] = field(default_factory=dict)
-
-    @property
-    def survivors(self) -> list[Leaver]:
-        return [leaver for step in self.steps for leaver in step.survivors]
-
-    @property
-    def unfinished(self) -> int:
-        """Objects that should be gone or free, and are not."""
-        refused = sum(len(step.refused) for step in self.steps)
-        return len(self.survivors) + refused + sum(not r.done for step in self.steps for r in step.step.releases)
-
-    @property
-    def changed(self) -> bool:
-        return any(step.changes or step.released for step in self.steps)
 
 
 def carry_out(
@@ -132,6 +78,11 @@ def carry_out(
             reach = _reach(site, [step.rule for step in plan.steps if step.rule.context == context])
             watching.enter_context(site.cluster.following(_concerned(site.looker, leavers, reach), runner.departure))
             runners[context] = runner
+        try:
+            outcome.paused = hold(pauses_of(plan), sites[None].cluster, clock, deadline, stop, tell)
+        except Problem as problem:
+            outcome.failure = problem
+            return outcome
         for place, step in enumerate(outcome.steps):
             runner = runners[step.step.rule.context]
             left = RunOutcome(outcome.steps[:place]).unfinished
@@ -143,7 +94,7 @@ def carry_out(
             except Problem as problem:
                 outcome.failure = outcome.failure or problem
             outcome.blind.update(runner.blind)
-            outcome.failure = outcome.failure or runner.why_stop(step)
+            outcome.failure = outcome.failure or why_stop(step, options, stop)
             if outcome.failure and (not options.keep_going or stop.is_set() or deadline.passed()):
                 break
     return outcome
@@ -335,6 +286,7 @@ class _Runner:
         rule = outcome.step.rule
         ladder = dataclasses.replace(self.options.ladder, force=rule.force)
         began = self.clock.now()
+        watchman = Watchman(self.cluster, self.clock)
 
         def tick(departure: Departure) -> None:
             patient = self.clock.now() - began < _OWNERS_AFTER
@@ -342,8 +294,36 @@ class _Runner:
             if (rule.force or self.options.finalize_namespaces) and not self.stop.is_set():
                 now = self.cluster.server_time()
                 self.cluster.for_each(departure.pending(), lambda leaver: self._climb(leaver, ladder, now, outcome))
+            if self.options.fail_fast and not self.stop.is_set():
+                self._give_up_what_is_hopeless(departure, watchman, ladder, outcome)
 
         return tick
+
+    def _give_up_what_is_hopeless(
+        self, departure: Departure, watchman: Watchman, ladder: Ladder, outcome: StepOutcome
+    ) -> None:
+        """Only when nothing else is waited for: the others may still go."""
+        pending = departure.pending()
+        lost = watchman.hopeless(pending, lambda leaver: self._has_a_rung(leaver, ladder))
+        self._owners = watchman.facts or self._owners
+        if not lost:
+            return
+        who = f"{lost[0].ref}" + (f" and {len(lost) - 1} more" if len(lost) > 1 else "")
+        if len(lost) == len(pending):
+            self.tell(Noted(f"{outcome.label}: nobody is left who would let {who} go; not waiting any longer"))
+            outcome.hopeless = True
+            departure.give_up()
+        else:
+            rest = len(pending) - len(lost)
+            self.tell(Noted(f"{outcome.label}: nobody is left who would let {who} go; waiting for {rest} others"))
+
+    def _has_a_rung(self, leaver: Leaver, ladder: Ladder) -> bool:
+        """Whether we ourselves may free it yet."""
+        if not ladder.force:
+            return False
+        waits_for_grace = bool(leaver.record.grace_seconds) and leaver.record.uid not in self._graceless
+        may_strip = any(map(ladder.may_strip, leaver.record.finalizers))
+        return waits_for_grace or (may_strip and leaver.record.uid not in self._stripped)
 
     def _what_holds(self, record: Record) -> str:
         """The finalizers, and whether anybody is there to remove them. Looked up once, when the wait gets long."""
@@ -398,38 +378,6 @@ class _Runner:
             return False
         kinds = [resource for resource in self.cluster.deletable_kinds() if resource.namespaced]
         return not any(self.cluster.list(resource, leaver.record.name).records for resource in kinds)
-
-    def why_stop(self, outcome: StepOutcome) -> Problem | None:
-        """The reason not to go on to the next step, if there is one."""
-        if self.stop.is_set():
-            return Interrupted(
-                "stopped", why=self.stop.reason, next_step="run the task again: it goes on where this one stopped"
-            )
-        if outcome.refused:
-            leaver, problem = outcome.refused[0]
-            more = f" (and {len(outcome.refused) - 1} more, see survivors)" if len(outcome.refused) > 1 else ""
-            return Refused(
-                "could not delete", which=f"{leaver.ref}{more}", why=problem.why, next_step=problem.next_step
-            )
-        refusal = first_refusal(outcome.step.releases)
-        if refusal:
-            return refusal
-        untried = sum(release.untried for release in outcome.step.releases)
-        if untried:
-            return TimedOut(
-                "out of time",
-                which=f"in step {outcome.step.rule.name}",
-                why=f"{untried} of {len(outcome.step.releases)} objects still have their finalizers",
-                next_step="run the task again, or raise timeout",
-            )
-        if outcome.survivors and self.options.on_timeout == "fail":
-            return TimedOut(
-                "out of time",
-                which=f"in step {outcome.step.rule.name}",
-                why=f"{len(outcome.survivors)} of {len(outcome.step.going)} objects are still there",
-                next_step="see survivors for what holds them; later steps were not begun",
-            )
-        return None
 
 
 def _ended(outcome: StepOutcome) -> StepEnded:

@@ -86,7 +86,7 @@ class Undo:
             before = len(self.outcome.back)
             self._bring_back(items)
             came = len(self.outcome.back) - before
-            self.tell(StepEnded(name, rank, 0, len(items) - came, self.clock.now() - began, released=0))
+            self.tell(StepEnded(name, rank, 0, len(items) - came, self.clock.now() - began, back=came))
         return self.outcome
 
     def _bring_back(self, items: Sequence[Item]) -> None:

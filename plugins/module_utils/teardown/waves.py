@@ -29,6 +29,9 @@ WORKLOADS = frozenset(
     {("apps", "deployments"), ("apps", "statefulsets"), ("apps", "daemonsets"), ("apps", "replicasets"), ("", "pods")}
 )
 WEBHOOKS = "admissionregistration.k8s.io"
+# OLM's own kinds are defined like custom resources, but no operator is needed to let them go: they bring the operator.
+OLM = "operators.coreos.com"
+_COPIED = "olm.copiedFrom"
 
 # (earlier, later): node keys. A member's node is its uid; other hashables are meeting points that save edges.
 Edge = tuple[Hashable, Hashable]
@@ -54,6 +57,14 @@ class OrderFacts:
 
     def is_custom(self, member: Member) -> bool:
         return _type(member) in self.custom_kinds or _type(member) in self.conversion_backends
+
+
+def is_installer(member: Member) -> bool:
+    return _type(member) == (OLM, "subscriptions")
+
+
+def is_healer(member: Member) -> bool:
+    return _type(member) == (OLM, "clusterserviceversions") and _COPIED not in member.record.labels
 
 
 def custom_resource_before_its_definition(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
@@ -105,8 +116,27 @@ def custom_resources_before_everything_else(members: Sequence[Member], facts: Or
     for member in members:
         if _type(member) in facts.custom_kinds:
             yield member.record.uid, "custom resources are gone"
-        elif _type(member) != CRD:
+        elif _type(member) != CRD and not is_installer(member):
             yield "custom resources are gone", member.record.uid
+
+
+def installer_before_everything(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    """An OLM Subscription installs again what is gone."""
+    if any(map(is_installer, members)):
+        for member in members:
+            first = is_installer(member)
+            yield (member.record.uid, "installers are gone") if first else ("installers are gone", member.record.uid)
+
+
+def healer_before_what_it_heals(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
+    """An OLM ClusterServiceVersion puts back its workloads and its copies, as long as it is there."""
+    if not any(map(is_healer, members)):
+        return
+    for member in members:
+        if is_healer(member):
+            yield member.record.uid, "healers are gone"
+        elif not is_installer(member) and not facts.is_custom(member) and _type(member) != CRD:
+            yield "healers are gone", member.record.uid
 
 
 def declared_in_kapp_rules(members: Sequence[Member], facts: OrderFacts) -> Iterable[Edge]:
@@ -139,9 +169,11 @@ EDGE_RULES = (
     EdgeRule("a custom resource before its definition", custom_resource_before_its_definition, required=True),
     EdgeRule("content before its namespace", content_before_its_namespace, required=True),
     EdgeRule(f"annotation {DEPENDS_ON}", declared_depends_on, required=True),
+    EdgeRule("Subscriptions before what they install", installer_before_everything),
     EdgeRule("converted resources before the converter", converted_resources_before_the_converter),
     EdgeRule("webhook configurations before their backends", webhook_configuration_before_its_backend),
     EdgeRule("custom resources before their operator", custom_resources_before_everything_else),
+    EdgeRule("ClusterServiceVersions before what they repair", healer_before_what_it_heals),
 )
 
 

@@ -21,13 +21,15 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOpt
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 from ansible_collections.sunset.kube.tests.unit.network.grammar import networks, policies
 from ansible_collections.sunset.kube.tests.unit.network.vector_tables import Vector, every_vector, pruned
+from ansible_collections.sunset.kube.tests.unit.steady import STEADY, draw_the_same_everywhere
 from lab import tools
 
 State = dict[str, Any]
 REFUSED = "refused"
 pytestmark = pytest.mark.net  # it is the network's nmstatectl
 
-EXAMPLES = settings(derandomize=True, database=None, deadline=None, max_examples=80)
+draw_the_same_everywhere()
+EXAMPLES = settings(**STEADY, max_examples=80)
 
 
 def real_answer(policy: State, pre: State, directory: Path) -> Any:

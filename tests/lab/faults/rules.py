@@ -125,7 +125,9 @@ class SeenRequest:
     def is_write(self) -> bool:
         """Meant to change something: not a dry run, and not a question that is asked by creating an object."""
         asks = self.path.startswith(QUESTIONS)
-        return self.method in WRITES and "dryRun" not in self.query and not asks
+        # A DELETE says so in its options, everybody else in the query.
+        tries = "dryRun" in self.query or (self.method == "DELETE" and b'"dryRun"' in self.body)
+        return self.method in WRITES and not tries and not asks
 
 
 @dataclass

@@ -40,3 +40,12 @@ def test_what_is_still_there_fails_with_who_holds_it_and_what_to_do() -> None:
         "run": 'no "way" <out>?',
     }
     assert found.get("failures") == "2"
+
+
+def test_an_explanation_fails_for_what_hangs_and_not_for_what_only_might() -> None:
+    rows = [
+        {"object": {**WEB, "name": name}, "deleting_for": age, "finalizers": [], "causes": [{"text": "no"}]}
+        for name, age in (("hangs", 9), ("might", None))
+    ]
+    found = suite(blockers=[{**row, "suggestion": "do it"} for row in rows], obstacles=[])
+    assert failures(found) == {"Domain shop/hangs": "still there, held by no. do it"}

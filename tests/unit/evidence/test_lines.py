@@ -44,6 +44,11 @@ LINES: dict[str, tuple[Any, str | None]] = {
         StepEnded("domains", 1, 2, 1, 1.0, 7),
         "domains · 7 released, 2 gone, 1 still there after 1.0 s",
     ),
+    "a step of an undo": (StepEnded("domains", 1, 0, 0, 1.0, back=7), "domains · 7 back after 1.0 s"),
+    "a step of an undo that came half": (
+        StepEnded("domains", 1, 0, 2, 1.0, back=5),
+        "domains · 5 back, 2 not brought back after 1.0 s",
+    ),
     "a step that did nothing": (StepEnded("domains", 1, 0, 0, 0.0), "domains · 0 gone after 0.0 s"),
     "a refused write": (Did("delete", WEB, "refused"), "Domain shop/web: delete was refused"),
     "a replaced object": (Did("delete", WEB, "replaced"), "Domain shop/web: delete was replaced"),

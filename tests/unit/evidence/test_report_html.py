@@ -131,3 +131,56 @@ def test_a_very_long_run_says_what_it_leaves_out() -> None:
 
 def test_a_write_that_was_only_tried_says_so() -> None:
     assert "gone (tried only)" in shown({}, [began(0, "a"), wrote(1, dry_run=True), ended(2, "a")])
+
+
+# -- an explanation ----------------------------------------------------------------------------------------------------
+
+HOLDER = {"name": "x/y", "owner": "", "alive": "unknown", "why": "no workload fits"}
+EXPLAINED: dict[str, Any] = {
+    "changed": False,
+    "title": "namespace shop",
+    "missing": "",
+    "blockers": [{"object": WEB, "deleting_for": 9, "finalizers": [HOLDER], "causes": [], "suggestion": "do it"}],
+    "obstacles": [],
+    "deadlocks": [{"objects": [], "steps": ["a waits for b", "b waits for a"], "cut": "cut it", "size": 2}],
+    "next_steps": [f"step {number}" for number in range(12)],
+    "unreadable": ["Leases: HTTP 403"],
+    "text": [],
+}
+VERDICTS: dict[str, tuple[dict[str, Any], str]] = {
+    "something hangs": ({}, "something hangs"),
+    "it is not being deleted yet": (
+        {"blockers": [{**EXPLAINED["blockers"][0], "deleting_for": None}]},
+        "something would hang",
+    ),
+    "nothing": ({"blockers": []}, "nothing hangs"),
+}
+
+
+@pytest.mark.parametrize(("change", "verdict"), VERDICTS.values(), ids=VERDICTS)
+def test_an_explanation_says_in_its_badge_whether_anything_hangs(change: dict[str, Any], verdict: str) -> None:
+    words = Reading(shown({**EXPLAINED, **change})).words
+    assert verdict in words
+    assert "plan" not in words, "there is none"
+
+
+def test_an_explanation_has_what_hangs_what_to_do_and_what_could_not_be_seen() -> None:
+    words = Reading(shown(EXPLAINED)).words
+    for text in ("x/y (owner unknown: no workload fits)", "do it", "a waits for b; b waits for a", "cut it"):
+        assert text in words
+    assert ("step 7" in words, "step 8" in words, "… and 4 more." in words) == (True, False, True)
+    assert "Leases: HTTP 403" in words
+
+
+def test_the_graph_stands_right_before_what_hangs() -> None:
+    graph = {
+        "nodes": [{"sort": "object", "title": title, "notes": [], "state": ""} for title in ("a", "b")],
+        "arcs": [{"waits": 0, "on": 1, "in_circle": False, "cut": "", "cost": ""}],
+        "left_out": 0,
+    }
+    page = page_of(EXPLAINED, "sunset.kube.blockers_info", "h", "now", "me")
+    text = html(page, [], {}, graph)
+    Reading(text)
+    order = [text.index(f"<h2>{title}") for title in ("What to do", "What waits for what", "What hangs", "Circles")]
+    assert order == sorted(order)
+    assert "What waits for what" not in html(page, [], {}, None)

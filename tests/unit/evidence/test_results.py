@@ -17,20 +17,41 @@ from ansible_collections.sunset.kube.plugins.module_utils.evidence.results impor
     finalizer_plan,
     finalizer_result,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.objects import ref_to
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Refused
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer import (
-    FinalizerOutcome,
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.survivors import explain_met
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer import FinalizerOutcome
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer_plan import (
     FinalizerPlan,
     Release,
     Skip,
+    left_after,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.verdicts import Fate, Verdict
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, SERVER_NOW, FakeClock, FakeServer, named, record
+from ansible_collections.sunset.kube.plugins.module_utils.well_known import (
+    API_SERVICES,
+    DEFINITIONS,
+    WEBHOOK_CONFIGURATIONS,
+)
+from ansible_collections.sunset.kube.tests.unit.fakes import (
+    DOMAINS,
+    SERVED,
+    SERVER_NOW,
+    FakeClock,
+    FakeServer,
+    Told,
+    cluster_on,
+    named,
+    record,
+)
 from ansible_collections.sunset.kube.tests.unit.teardown.finalizer_runs import F, run
 
 G = "example.com/other"
 REQUESTS = {"list": 1}
+
+
+def server_with_all() -> FakeServer:
+    """With the kinds in which the explanation of a survivor looks."""
+    return FakeServer(*SERVED, *WEBHOOK_CONFIGURATIONS, DEFINITIONS, API_SERVICES)
 
 
 def obj(name: str) -> dict[str, str]:
@@ -49,17 +70,35 @@ def release(name: str, *finalizers: str, goes: tuple[str, ...] = (F,), **how: An
 
 def skip(name: str, finalizer: str, verdict: Verdict, **facts: Any) -> Skip:
     subject = record(name, finalizers=[finalizer], **facts)
-    return Skip(ref_to(DOMAINS, subject), subject, finalizer, verdict)
+    return Skip(DOMAINS, subject, finalizer, verdict)
 
 
 GONE = {"done": True, "changed": True, "gone": True}
 REFUSED = {"problem": Refused("cannot", why="HTTP 403 Forbidden")}
+REFUSAL = {"what": "refused", "text": "HTTP 403 Forbidden"}
 PROTECTED = skip("kept", G, Verdict(Fate.PROTECTED, "it guards data"))
 
 
 def outcome(*releases: Release, check_mode: bool = False, **more: Any) -> FinalizerOutcome:
     plan = FinalizerPlan(list(releases), looked_at=9, **more)
-    return FinalizerOutcome(plan, check_mode, seconds=1.23456, server_time=SERVER_NOW + 90.0)
+    cluster = cluster_on(server_with_all())
+    try:
+        diagnosis = explain_met(left_after(plan), cluster, Told())
+    finally:
+        cluster.close()
+    return FinalizerOutcome(plan, check_mode, diagnosis=diagnosis, seconds=1.23456, server_time=SERVER_NOW + 90.0)
+
+
+def nobody(name: str, finalizer: str) -> dict[str, str]:
+    """A finalizer that nobody stands behind, as far as can be seen."""
+    command = f"kind=domains.ingress.example.com namespace=shop name={name} finalizers={finalizer}"
+    return {
+        "what": "finalizer",
+        "finalizer": finalizer,
+        "alive": "unknown",
+        "text": f"no workload or Lease fits {finalizer}",
+        "suggestion": f"find out who should remove it, or: ansible localhost -m sunset.kube.finalizer -a '{command}'",
+    }
 
 
 def test_a_result_has_every_key_and_says_what_happened() -> None:
@@ -85,9 +124,9 @@ def test_a_result_has_every_key_and_says_what_happened() -> None:
         ],
         "kept": [{"object": obj("kept"), "finalizer": G, "verdict": "protected", "reason": "it guards data"}],
         "survivors": [
-            {**obj("b"), "finalizers": [G], "deleting_for": 90, "blocked_by": [{"finalizer": G}]},
-            {**obj("c"), "finalizers": [F], "deleting_for": 90, "blocked_by": [{"reason": "HTTP 403 Forbidden"}]},
-            {**obj("e"), "finalizers": [G], "deleting_for": 90, "blocked_by": [{"finalizer": G}]},
+            {**obj("b"), "finalizers": [G], "deleting_for": 90, "blocked_by": [nobody("b", G)]},
+            {**obj("c"), "finalizers": [F], "deleting_for": 90, "blocked_by": [REFUSAL, nobody("c", F)]},
+            {**obj("e"), "finalizers": [G], "deleting_for": 90, "blocked_by": [nobody("e", G)]},
         ],
         "unmatched": [],
         "requests": REQUESTS,
@@ -143,7 +182,7 @@ def survivors(result: dict[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def test_whoever_was_not_reached_in_time_is_a_survivor() -> None:
-    clock, server = FakeClock(), FakeServer()
+    clock, server = FakeClock(), server_with_all()
     for name in ("a", "b", "c"):
         server.add(DOMAINS, name, deleted=True, finalizers=[F])
     server.before("PATCH", lambda: clock.advance(601.0))
@@ -161,16 +200,18 @@ KEPT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_whoever_hangs_on_a_finalizer_that_stays_is_a_survivor_with_the_reason(
     facts: dict[str, Any], params: dict[str, Any]
 ) -> None:
-    server = FakeServer()
+    server = server_with_all()
     server.add(DOMAINS, "web", deleted=True, **facts)
     result = finalizer_result(run(server, **params), REQUESTS)
     assert survivors(result) == [("web", facts["finalizers"])]
     [kept] = result["kept"]
-    assert {"finalizer": kept["finalizer"], "reason": kept["reason"]} in result["survivors"][0]["blocked_by"]
+    told = [(one["finalizer"], one["text"]) for one in result["survivors"][0]["blocked_by"]]
+    assert (kept["finalizer"], kept["reason"]) in told
+    assert len(told) == len(facts["finalizers"])
 
 
 def test_a_survivor_is_listed_once_with_everything_that_still_holds_it() -> None:
-    server = FakeServer()
+    server = server_with_all()
     server.add(DOMAINS, "web", deleted=True, finalizers=[F, "orphan", G])
     server.add(DOMAINS, "alive", finalizers=[F])
     result = finalizer_result(run(server, finalizers=[F, "orphan"]), REQUESTS)

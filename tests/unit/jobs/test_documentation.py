@@ -15,13 +15,22 @@ import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.sunset.kube.plugins.doc_fragments import connection, members, node, routes, run
+from ansible_collections.sunset.kube.plugins.doc_fragments import (
+    connection,
+    installation,
+    members,
+    node,
+    resource,
+    routes,
+    run,
+)
 from ansible_collections.sunset.kube.plugins.module_utils.front import Job
 from ansible_collections.sunset.kube.plugins.module_utils.node_front import NodeJob
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 PLUGINS = "ansible_collections.sunset.kube.plugins"
 NAMES = (
+    "blockers_info",
     "drain",
     "finalizer",
     "freeze",
@@ -37,14 +46,22 @@ NAMES = (
     "nncp_guard",
     "nncp_revert",
     "ranked_delete",
+    "reconcile_begin",
+    "reconcile_end",
+    "requeue_after",
     "undo",
+    "uninstall",
 )
 FRAGMENTS = {
-    "sunset.kube.connection": connection,
-    "sunset.kube.members": members,
-    "sunset.kube.node": node,
-    "sunset.kube.routes": routes,
-    "sunset.kube.run": run,
+    "sunset.kube.connection": connection.ModuleDocFragment.DOCUMENTATION,
+    "sunset.kube.installation": installation.ModuleDocFragment.DOCUMENTATION,
+    "sunset.kube.members": members.ModuleDocFragment.DOCUMENTATION,
+    "sunset.kube.members.optional": members.ModuleDocFragment.OPTIONAL,
+    "sunset.kube.node": node.ModuleDocFragment.DOCUMENTATION,
+    "sunset.kube.resource": resource.ModuleDocFragment.DOCUMENTATION,
+    "sunset.kube.routes": routes.ModuleDocFragment.DOCUMENTATION,
+    "sunset.kube.run": run.ModuleDocFragment.DOCUMENTATION,
+    "sunset.kube.run.waiting": run.ModuleDocFragment.WAITING,
 }
 # The documentation of members is shared, and speaks of options that only the deletion has.
 SPEAKS_OF = {"members_info": "ranked_delete"}
@@ -67,7 +84,7 @@ def documented(module: ModuleType) -> dict[str, Any]:
     for name in text.get("extends_documentation_fragment") or ():
         fragment = FRAGMENTS.get(name)
         if fragment is not None:
-            options.update(yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"])
+            options.update(yaml.safe_load(fragment)["options"])
     return options
 
 
@@ -104,7 +121,7 @@ def test_every_example_is_accepted(job: Job | NodeJob, module: ModuleType) -> No
 @pytest.mark.parametrize(("job", "module"), named(MODULES))
 def test_every_option_that_is_named_in_the_documentation_exists(job: Job | NodeJob, module: ModuleType) -> None:
     used = yaml.safe_load(module.DOCUMENTATION).get("extends_documentation_fragment") or ()
-    fragments = [FRAGMENTS[name].ModuleDocFragment.DOCUMENTATION for name in used if name in FRAGMENTS]
+    fragments = [FRAGMENTS[name] for name in used if name in FRAGMENTS]
     words = {part.partition(")")[0] for text in (module.DOCUMENTATION, *fragments) for part in text.split("O(")[1:]}
     tops = {word.partition("=")[0].partition(".")[0].partition("[")[0] for word in words}
     assert tops <= set(job_of(SPEAKS_OF.get(job.name, job.name)).arguments)

@@ -71,8 +71,8 @@ def test_every_key_of_the_result_is_documented_and_every_documented_one_is_retur
         for key in result
         if not key.startswith("_")
     }
-    # The action plugin adds the folder.
-    assert told - {"changed", "diff"} == set(yaml.safe_load(drain.RETURN)) - {"evidence"}
+    # The fronts add the address and the folder.
+    assert told - {"changed", "diff"} == set(yaml.safe_load(drain.RETURN)) - {"cluster", "evidence"}
 
 
 def test_bad_options_are_refused_before_anything_is_asked(server: FakeServer) -> None:

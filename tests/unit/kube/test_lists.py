@@ -73,6 +73,13 @@ def test_a_page_token_that_expired_starts_the_list_anew() -> None:
     assert [found.name for found in listing.records] == ["a", "b"]
 
 
+def test_a_cache_that_knows_no_pages_is_not_asked_for_ever() -> None:
+    script = Script(*[page(metadata("a"), token="continue-not-supported")] * 3)
+    with pytest.raises(CannotLook, match="it is a cache, not an API server"):
+        list_metadata(transport_to(script), Scope(PODS))
+    assert len(script.asked) == 2
+
+
 def test_a_list_that_expires_again_and_again_is_an_error() -> None:
     script = Script(*[page(metadata("a"), token="t"), EXPIRED] * 5)
     with pytest.raises(CannotLook) as refused:

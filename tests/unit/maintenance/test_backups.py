@@ -24,8 +24,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.changes im
     put,
     with_entries_back,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.maintenance.pointers import ABSENT
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef
+from ansible_collections.sunset.kube.plugins.module_utils.pointers import ABSENT
 from ansible_collections.sunset.kube.tests.unit.maintenance.route_shapes import patched
 
 UID = "3e1f5c1e-6a3c-4c8e-9a57-0f5b8f6f2a10"

@@ -13,12 +13,12 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.sunset.kube.plugins.module_utils.durations import seconds_in
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.maintenance import JOB
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.options import (
     ACME,
     MaintenanceOptions,
     parse_maintenance,
-    seconds_in,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
 from ansible_collections.sunset.kube.tests.unit.fakes import named

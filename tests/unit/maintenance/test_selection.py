@@ -151,6 +151,14 @@ NO_PAGE: dict[str, tuple[Any, Item, str]] = {
     ),
     "nginx does not": (INGRESS, a_route({}, {"nginx.ingress.kubernetes.io/ssl-passthrough": "false"}), ""),
     "the operator is told to": (INGRESS, a_route({}, {SEED + "enabled": "true"}), "maintenance-operator"),
+    "our own operator is told to": (
+        INGRESS,
+        {
+            **a_route({}),
+            "metadata": {"labels": {"sunset.dev/managed": "true"}, "annotations": {SEED + "enabled": "true"}},
+        },
+        "",
+    ),
     "the operator shows a page": (
         INGRESS,
         an_ingress(rule("h", path("/", "maintenance-7f9a4bc2"))),

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -22,6 +22,11 @@ DESTINATIONS = {"ipv4": ("0.0.0.0/0", "203.0.113.0/24"), "ipv6": ("::/0", "2001:
 MTUS = st.sampled_from([1400, 1500, 9000])
 METRICS = st.sampled_from([100, 200])
 NO_ADDRESSES: State = {"ipv4": {"enabled": False}, "ipv6": {"enabled": False}}
+
+
+def some(choices: Iterable[Any], at_most: int | None = None) -> st.SearchStrategy[list[Any]]:
+    """Some of them, in order. A set of words has another order in every process, and with it the example."""
+    return st.sets(st.sampled_from(sorted(choices)), max_size=at_most).map(sorted)
 
 
 def addresses(family: str) -> st.SearchStrategy[list[State]]:
@@ -49,7 +54,7 @@ def wanted_blocks(draw: Draw, family: str) -> State:
     """A block as people write it: often only a part."""
     block = draw(blocks(family))
     optional = [key for key in block if key != "enabled"] if block["enabled"] else []
-    dropped = draw(st.sets(st.sampled_from(optional))) if optional else set()
+    dropped = draw(some(optional)) if optional else []
     return {key: value for key, value in block.items() if key not in dropped}
 
 
@@ -79,12 +84,12 @@ def networks(draw: Draw) -> State:
 def policies(draw: Draw) -> State:
     """Anything one may ask of such a node; some of it can never be applied."""
     interfaces: dict[str, State] = {}
-    for name in draw(st.sets(st.sampled_from(NICS))):
+    for name in draw(some(NICS)):
         interfaces[name] = {"name": name, "type": "ethernet", "state": "up", **_some_settings(draw)}
     ways = {"br0": lambda: _wanted_bridge(draw, "br0"), "br1": lambda: _wanted_bridge(draw, "br1")}
     ways["vx1"] = lambda: {**_vxlan(draw, "vx1"), **_some_settings(draw)}
     ways["vx2"] = lambda: {**_vxlan(draw, "vx2"), **_some_settings(draw)}
-    for name in draw(st.sets(st.sampled_from(sorted(ways)), max_size=2)):
+    for name in draw(some(ways, at_most=2)):
         interfaces[name] = ways[name]()
         if draw(st.integers(0, 3)) == 0:
             interfaces[name] = {key: interfaces[name][key] for key in ("name", "type")} | {"state": "absent"}
@@ -114,7 +119,7 @@ def _settings(draw: Draw) -> State:
 
 def _some_settings(draw: Draw) -> State:
     whole = {"mtu": draw(MTUS), "ipv4": draw(wanted_blocks("ipv4")), "ipv6": draw(wanted_blocks("ipv6"))}
-    return {key: whole[key] for key in draw(st.sets(st.sampled_from(sorted(whole))))}
+    return {key: whole[key] for key in draw(some(whole))}
 
 
 def _bridge(draw: Draw, name: str, ports: list[str]) -> State:
@@ -166,9 +171,7 @@ def _removal(name: str) -> State:
 @st.composite
 def _rules(draw: Draw, priority: bool) -> list[State]:
     found: dict[Any, State] = {}
-    for source, table in draw(
-        st.sets(st.tuples(st.sampled_from(["198.51.100.0/24", "2001:db8:b::/64"]), TABLES), max_size=2)
-    ):
+    for source, table in draw(some(SELECTORS, at_most=2)):
         rule: State = {"ip-from": source, "route-table": table}
         if priority:
             rule |= {"priority": draw(st.sampled_from([1000, 1001])), "family": "ipv6" if ":" in source else "ipv4"}
@@ -178,13 +181,13 @@ def _rules(draw: Draw, priority: bool) -> list[State]:
     return list(found.values())
 
 
-TABLES = st.sampled_from([200, 201])
+SELECTORS = [(source, table) for source in ("198.51.100.0/24", "2001:db8:b::/64") for table in (200, 201)]
 
 
 @st.composite
 def _dns(draw: Draw) -> State:
     lists = {"server": ["192.0.2.53"], "search": ["example.com"]}
-    found = {key: lists[key] for key in draw(st.sets(st.sampled_from(sorted(lists))))}
+    found = {key: lists[key] for key in draw(some(lists))}
     if "server" in found and draw(st.booleans()):
         found["server"] = ["192.0.2.54", "192.0.2.53"]
     return found

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.network import whole_files
+from ansible_collections.sunset.kube.plugins.module_utils.network.guard.files import PARTIAL
 from ansible_collections.sunset.kube.plugins.module_utils.network.journal import Journal
 from ansible_collections.sunset.kube.plugins.module_utils.network.journal_entries import (
     Action,
@@ -132,7 +132,7 @@ def _disk_is_full(_descriptor: int) -> None:
 
 def test_what_a_crash_left_half_written_is_no_entry_and_in_nobodys_way(journal: Journal) -> None:
     begun(journal, "web-1")
-    (journal.directory / f"{whole_files.PARTIAL}web-1.json").write_text('{"schema": 1, "id"')
+    (journal.directory / f"{PARTIAL}web-1.json").write_text('{"schema": 1, "id"')
     assert [one.id for one in journal.contents().entries] == ["web-1"]
     assert journal.contents().unreadable == ()
     assert journal.move("web-1", Stage.COMMITTED, "tuesday").stage is Stage.COMMITTED
@@ -204,7 +204,6 @@ def test_ids_and_names_never_lead_out_of_the_journal(journal: Journal, name: str
         lambda: begun(journal, "web-1", name),
         lambda: journal.entry(name),
         lambda: journal.move(name, Stage.COMMITTED, "tuesday"),
-        lambda: journal.note(name, transaction={}),
         lambda: journal.record_reversal(name, "tuesday"),
         lambda: journal.forget(name),
     ):
@@ -264,14 +263,6 @@ def test_whoever_came_first_has_decided(journal: Journal, first: Stage, then: St
         journal.move("web-1", then, "wednesday")
     assert message in str(caught.value)
     assert journal.entry("web-1").stage is first
-
-
-def test_only_a_pending_entry_takes_notes(journal: Journal) -> None:
-    begun(journal, "web-1")
-    journal.note("web-1", transaction={"checkpoint": "/org/one"})
-    assert journal.move("web-1", Stage.COMMITTED, "tuesday").transaction == {"checkpoint": "/org/one"}
-    with pytest.raises(Refused, match="it is committed already"):
-        journal.note("web-1", transaction={})
 
 
 def test_generations_live_policies_and_claims(journal: Journal) -> None:

@@ -13,7 +13,6 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.network.after import state_after
 from ansible_collections.sunset.kube.plugins.module_utils.network.differences import differences
 from ansible_collections.sunset.kube.plugins.module_utils.network.synthetic import (
-    physical_interfaces_of,
     synthetic_pre_state,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.network.three_way import plan_reversal
@@ -136,10 +135,3 @@ def test_deleting_a_second_time_changes_nothing() -> None:
     now = {"interfaces": [_eth("eth1", controller="br0"), _bridge("eth1", ipv4=STATIC)]}
     after = state_after(now, plan_reversal(synthetic_pre_state(policy, now), policy, now, {}).state)
     assert differences(after, synthetic_pre_state(policy, after)) == []
-
-
-def test_hardware_that_would_be_set_down_is_named() -> None:
-    policy = {"interfaces": [_bridge("eth1"), _eth("eth2"), {"name": "eth3", "type": "ethernet", "state": "absent"}]}
-    now = {"interfaces": [_eth("eth1", controller="br0"), _eth("eth2"), _eth("eth3"), _bridge("eth1"), _eth("eth4")]}
-    assert physical_interfaces_of(policy, now) == ["eth1", "eth2"]
-    assert physical_interfaces_of(policy, {"interfaces": [_eth("eth2", state="down")]}) == []

@@ -64,6 +64,10 @@ def test_a_policy_that_restates_the_network_has_no_way_back(pre: State) -> None:
 
 @given(networks(), policies(), policies())
 def test_policies_on_top_of_each_other_come_off_from_above(pre: State, lower: State, upper: State) -> None:
+    comes_off_from_above(pre, lower, upper)
+
+
+def comes_off_from_above(pre: State, lower: State, upper: State) -> None:
     middle = applied(pre, lower)
     top = applied(middle, upper)
     off = state_after(top, plan_reversal(middle, upper, top, {"lower": lower}).state)
@@ -73,6 +77,10 @@ def test_policies_on_top_of_each_other_come_off_from_above(pre: State, lower: St
 
 @given(networks(), policies(), policies())
 def test_a_policy_below_never_breaks_the_one_above(pre: State, lower: State, upper: State) -> None:
+    below_does_not_break_above(pre, lower, upper)
+
+
+def below_does_not_break_above(pre: State, lower: State, upper: State) -> None:
     middle = applied(pre, lower)
     top = applied(middle, upper)
     left = state_after(top, plan_reversal(pre, lower, top, {"upper": upper}).state)

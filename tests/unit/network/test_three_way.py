@@ -46,6 +46,9 @@ def routes(*entries: State) -> State:
     return {"routes": {"config": list(entries)}}
 
 
+LEASED: State = {
+    "enabled": True, "dhcp": True, "autoconf": True, "auto-dns": True, "auto-gateway": True, "address": [],
+}  # fmt: skip
 PLAIN: State = {"interfaces": [eth(), eth("eth2")]}
 ADDRESSED: State = {"interfaces": [eth(ipv4=static("192.0.2.5")), eth("eth2")]}
 BR0_ABSENT = {"name": "br0", "type": "linux-bridge", "state": "absent"}
@@ -156,6 +159,12 @@ def test_what_somebody_changed_since_stays(
 
 # The state before, the policy, the other policy that lies on the node too, and what is kept for it.
 KEPT: dict[str, tuple[State, State, State, list[str]]] = {
+    "a flag of a lease that it leaves out": (
+        {"interfaces": [eth(ipv6={**LEASED, "auto-routes": False})]},
+        wanted(ipv6={**LEASED, "auto-routes": True}),
+        wanted(ipv6={"enabled": True, "autoconf": False}),
+        ["eth1 ipv6 auto-routes on"],
+    ),
     "the same MTU": (PLAIN, wanted(mtu=1400), wanted(mtu=1400), ["eth1 mtu 1400"]),
     "an MTU on top": (PLAIN, wanted(mtu=1400), wanted(mtu=9000), ["eth1 mtu 9000"]),
     "the same addresses": (

@@ -51,6 +51,9 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     return shown
 
 
+CLUSTER = {"cluster": "http://api.example.com:80"}
+
+
 def works(context: Any) -> Report:
     context.tell(Planned("nothing to do", "abc"))
     diff = {"before": "a", "after": "b"}
@@ -96,7 +99,7 @@ def bare_base(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_a_local_task_runs_here_with_live_lines_and_warnings(screen: Screen) -> None:
-    assert action().run() == {"changed": True, "warnings": ["careful"]}
+    assert action().run() == {"changed": True, "warnings": ["careful"], **CLUSTER}
     assert (screen.lines, screen.warnings) == (["  job: plan abc: nothing to do"], ["careful"])
 
 
@@ -126,7 +129,7 @@ def test_the_engine_runs_here_or_its_module_is_sent(
 
 
 def test_the_job_knows_that_it_runs_on_the_controller() -> None:
-    assert action(lambda context: Report({"here": context.here})).run() == {"here": True}
+    assert action(lambda context: Report({"here": context.here})).run() == {"here": True, **CLUSTER}
 
 
 def test_bad_options_fail_before_anything_is_done() -> None:
@@ -144,7 +147,7 @@ def test_the_diff_is_shown_only_where_it_is_wanted(wanted: bool) -> None:
 @pytest.mark.parametrize("wanted", [True, False], ids=["with --check", "without"])
 def test_check_mode_is_handed_to_the_job(wanted: bool) -> None:
     result = action(lambda context: Report({"check": context.check_mode}), check_mode=wanted).run()
-    assert result == {"check": wanted}
+    assert result == {"check": wanted, **CLUSTER}
 
 
 def test_a_task_that_ansible_skips_is_skipped(bare_base: dict[str, Any]) -> None:
@@ -181,14 +184,50 @@ def test_evidence_that_came_from_the_host_is_written_here(tmp_path: Path, monkey
         "plan.json",
         "report.html",
         "report.md",
+        "result.json",
         "timeline.jsonl",
         "undo/01-first.json",
     ]
 
 
-def test_a_job_that_never_began_leaves_no_folder(tmp_path: Path) -> None:
+def ending(directory: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((directory / "latest" / "result.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_a_job_that_never_began_says_so_where_pipelines_look(tmp_path: Path) -> None:
+    action(args={"evidence_dir": str(tmp_path)}).run()
+    assert ending(tmp_path)["outcome"] == "done"
     result = action(args={"evidence_dir": str(tmp_path), "client_cert": "/x"}).run()
-    assert (result["failed"], "evidence" in result, list(tmp_path.iterdir())) == (True, False, [])
+    told = ending(tmp_path)
+    assert (told["outcome"], told["failed"], told["message"]) == ("refused", True, result["msg"])
+    assert 'failures="1"' in (tmp_path / "latest" / "junit.xml").read_text(encoding="utf-8")
+
+
+def test_a_module_that_could_not_even_start_is_told_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ActionBase, "_execute_module", lambda self, **how: {"failed": True, "msg": "no python"})
+    action(transport="ssh", args={"evidence_dir": str(tmp_path)}).run()
+    assert (ending(tmp_path)["outcome"], ending(tmp_path)["message"]) == ("failed", "no python")
+
+
+def test_the_timeline_can_be_read_while_the_job_works_and_is_left_if_it_dies(tmp_path: Path) -> None:
+    def work(context: Any) -> Report:
+        context.tell(Planned("nothing to do", "abc"))
+        [line] = (tmp_path / "latest" / "timeline.jsonl").read_text(encoding="utf-8").splitlines()
+        raise MemoryError(json.loads(line)["event"])
+
+    with pytest.raises(MemoryError, match="planned"):
+        action(work, args={"evidence_dir": str(tmp_path)}).run()
+    left = {path.name for path in (tmp_path / "latest").iterdir()}
+    assert left == {"timeline.jsonl"}, "no result.json: whoever waits for it knows that the run was cut off"
+
+
+@pytest.mark.parametrize("check_mode", [True, False], ids=["with --check", "without"])
+def test_the_ending_says_whether_it_was_only_a_plan(check_mode: bool, tmp_path: Path) -> None:
+    action(check_mode=check_mode, args={"evidence_dir": str(tmp_path)}).run()
+    told = ending(tmp_path)
+    assert (told["outcome"], told["check_mode"]) == ("planned" if check_mode else "done", check_mode)
+    assert (told["job"], told["cluster"]) == ("sunset.kube.job", "http://api.example.com:80 (option host)")
 
 
 SECRET = {"kind": "Secret", "metadata": {"name": "login"}, "data": {"password": "czNjcmV0"}}

@@ -34,6 +34,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DEPLOYMENTS,
     DOMAINS,
+    ENDPOINT,
     LEASES,
     NAMESPACES,
     NODES,
@@ -158,6 +159,8 @@ class FakeCluster:
     `log` has one line for each write and for each object that went. `refusals` and `unseen` let writes and lists fail.
     """
 
+    endpoint = ENDPOINT
+
     def __init__(self, *resources: Resource, clock: FakeClock | None = None) -> None:
         self.served = list(resources or SERVED)
         self.clock = clock or FakeClock()
@@ -218,6 +221,9 @@ class FakeCluster:
             groups.setdefault((resource.group, resource.version), []).append(resource)
         seen = [GroupVersion(group, version, tuple(found)) for (group, version), found in groups.items()]
         return Catalogue([*seen, *self.blind])
+
+    def forget_catalogue(self) -> None:
+        """It is made anew each time anyway."""
 
     def find_kind(self, group: str, kind: str) -> Finding:
         return self.catalogue.find(group, lambda resource: resource.kind == kind)
@@ -363,6 +369,10 @@ class FakeCluster:
         if (verb, resource.plural) in self.forbidden:
             raise Refused("not allowed", which=f"to {verb} {resource.plural}")
 
+    def may(self, verb: str, resource: Resource, namespace: str = "") -> bool:
+        self.asked_rights.append((verb, resource.plural, (namespace,)))
+        return (verb, resource.plural) not in self.forbidden
+
     def for_each(self, items: Iterable[Any], work: Callable[[Any], None]) -> None:
         for item in list(items):
             work(item)
@@ -450,8 +460,12 @@ def _covers(scope: Scope, resource: Resource, record: Record) -> bool:
 
 
 def _selected(labels: Mapping[str, str], selector: str) -> bool:
-    """`a=b` and `a`, joined by commas: what the engine sends."""
+    """`a=b`, `a` and `!a`, joined by commas: what the engine sends."""
     for part in filter(None, selector.split(",")):
+        if part.startswith("!"):
+            if part[1:] in labels:
+                return False
+            continue
         key, sign, value = part.partition("=")
         if (labels.get(key) != value) if sign else (key not in labels):
             return False

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.sunset.kube.plugins.module_utils.profiles.finalizers import KNOWN_FINALIZERS
+from ansible_collections.sunset.kube.plugins.module_utils.profiles.known_finalizers import KNOWN_FINALIZERS
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer_rules import (
     Case,
     Wish,

@@ -95,7 +95,7 @@ def test_a_namespace_with_content_outside_the_plan_takes_it_along() -> None:
     cluster.add(PODS, "stranger")
     cluster.add(PODS, "elsewhere", "bank")
     assert strangers(cluster, plan_of([member(CONFIG_MAPS), member(NAMESPACES, "shop")])) == [
-        "Namespace shop: 1 objects that are not in this plan would go with it, Pod shop/stranger among them"
+        "Namespace shop: Pod shop/stranger, which is not in this plan, would go with it"
     ]
 
 
@@ -129,7 +129,7 @@ def test_a_refusal_names_the_first_and_counts_the_rest() -> None:
     plan = plan_of([member(NAMESPACES, "a"), member(NAMESPACES, "b")])
     looker = Looker(cluster, Told())
     look_into_namespaces([entry.member for entry in plan.going], looker)
-    with pytest.raises(Refused, match=r"delete Namespace a \(and 1 more\): 1 objects .*foreign_instances"):
+    with pytest.raises(Refused, match=r"delete Namespace a \(and 1 more\): Pod a/x, .*foreign_instances"):
         refuse(find_foreign(plan, looker))
 
 

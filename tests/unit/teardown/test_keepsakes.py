@@ -14,7 +14,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looki
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import RECORDS, Entry, Plan, Step
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.steps import StepRule
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.verdicts import Fate, Verdict
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, Told
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     ROLES,
@@ -32,7 +32,7 @@ def step(*members: Member, name: str = "step", rule: StepRule | None = None) -> 
 
 
 def kept(cluster: FakeCluster, *steps: Step) -> Keepsakes:
-    return keep(Plan(list(steps)), {None: cluster})
+    return keep(Plan(list(steps)), {None: cluster}, Told())
 
 
 def names(keepsakes: Keepsakes) -> list[tuple[str, list[str]]]:
@@ -107,7 +107,7 @@ def test_secrets_on_demand_are_kept_apart_from_the_rest() -> None:
     cluster = FakeCluster()
     cluster.add(SECRETS, "password", data={"x": "aHVzaA=="})
     plan = Plan([step(member(SECRETS, "password"))])
-    keepsakes = keep(plan, {None: cluster}, secrets=True)
+    keepsakes = keep(plan, {None: cluster}, Told(), secrets=True)
     assert (names(keepsakes), [item["metadata"]["name"] for item in keepsakes.secrets]) == (
         [("step", [])],
         ["password"],

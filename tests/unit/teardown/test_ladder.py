@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.profiles.finalizers import KNOWN_FINALIZERS
+from ansible_collections.sunset.kube.plugins.module_utils.profiles.known_finalizers import KNOWN_FINALIZERS
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.ladder import Ladder, Rung
 from ansible_collections.sunset.kube.tests.unit.fakes import SERVER_NOW, named, record
 

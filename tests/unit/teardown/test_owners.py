@@ -177,7 +177,21 @@ OWNERS: dict[str, tuple[str, list[str], OwnerFacts, Owner]] = {
         F,
         [],
         facts(lease(age=999.0), unreadable=["Deployments: HTTP 403"]),
-        Owner(Life.UNKNOWN, "", "could not look: Deployments: HTTP 403"),
+        Owner(
+            Life.UNKNOWN,
+            "Lease shop/shop-operator",
+            "Lease shop/shop-operator was last renewed 999 s ago, but could not look: Deployments: HTTP 403",
+        ),
+    ),
+    "could not look everywhere, and a workload is down": (
+        F,
+        [],
+        facts(workload(available=0), unreadable=["Leases: HTTP 403"]),
+        Owner(
+            Life.UNKNOWN,
+            "Deployment shop/shop-operator",
+            "Deployment shop/shop-operator has no available replica, but could not look: Leases: HTTP 403",
+        ),
     ),
 }
 
@@ -208,7 +222,15 @@ def test_workloads_are_read_with_their_replicas_and_every_name_they_go_by() -> N
     server.add(STATEFULSETS, "db", spec={"template": {}}, status={})
     server.add(DAEMONSETS, "agent", spec={}, status={"desiredNumberScheduled": 5, "numberAvailable": 4})
     assert fetch_owner_facts(cluster_on(server)).workloads == [
-        Workload("Deployment", "shop", "web", 3, 2, frozenset({"web", "manager", "janitor", "shop", "web-app"})),
+        Workload(
+            "Deployment",
+            "shop",
+            "web",
+            3,
+            2,
+            frozenset({"web", "manager", "janitor", "shop", "web-app"}),
+            images=frozenset({"Janitor"}),
+        ),
         Workload("StatefulSet", "shop", "db", 1, 0, frozenset({"db"})),
         Workload("DaemonSet", "shop", "agent", 5, 4, frozenset({"agent"})),
     ]

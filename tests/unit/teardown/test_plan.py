@@ -27,6 +27,12 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import (
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.waves import OrderFacts
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, NODES, Told, named
+from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
+    CONDITIONS,
+    KUSTOMIZATIONS,
+    SUBSCRIPTIONS,
+    VERSIONS,
+)
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     DEFINITIONS,
@@ -191,6 +197,51 @@ def test_by_default_a_converter_outlives_its_resources_without_a_namespace_too()
 
 
 # -- verdicts ----------------------------------------------------------------------------------------------------------
+
+
+OPERATOR = [
+    member(WEBHOOKS, "hook"),
+    member(DEPLOYMENTS, "operator"),
+    member(VERSIONS, "shop.v1"),
+    member(VERSIONS, "shop.v1", "bank", labels={"olm.copiedFrom": "shop"}),
+    member(CONDITIONS, "shop.v1"),
+    member(DOMAINS, "web"),
+    member(ZONES, "wide"),
+    member(DEFINITIONS, DEFINITION),
+    member(SUBSCRIPTIONS, "shop"),
+]
+
+
+def test_what_olm_would_install_or_repair_goes_after_whoever_would() -> None:
+    assert show(plan_of(OPERATOR, order=OrderFacts(custom_kinds=CUSTOM))) == (
+        "1 Subscription shop/shop\n"
+        "2 Domain shop/web\n"
+        "3 Zone wide\n"
+        "4 ClusterServiceVersion shop/shop.v1\n"
+        "5 ValidatingWebhookConfiguration hook\n"
+        "6 ClusterServiceVersion bank/shop.v1, Deployment shop/operator, OperatorCondition shop/shop.v1\n"
+        "7 CustomResourceDefinition domains.ingress.example.com\n"
+    )
+
+
+def test_so_it_does_inside_a_step_of_the_tasks_own() -> None:
+    here = [one for one in OPERATOR if one.resource.namespaced]
+    plan = plan_of(here, [{P: {"type": "namespaced-resources"}}], order=OrderFacts(custom_kinds=CUSTOM))
+    assert show(plan) == (
+        "1 Subscription shop/shop\n"
+        "2 Domain shop/web\n"
+        "3 ClusterServiceVersion shop/shop.v1\n"
+        "4 ClusterServiceVersion bank/shop.v1, Deployment shop/operator, OperatorCondition shop/shop.v1\n"
+    )
+    assert plan.warnings == [], "no rule had to be left out"
+
+
+def test_finalizers_that_a_record_gives_up_are_released_in_its_step() -> None:
+    owner = member(KUSTOMIZATIONS, "shop", finalizers=["finalizers.fluxcd.io", "example.com/other"])
+    step = plan_of([], records=(owner, member(SECRETS, "shop", finalizers=["finalizers.fluxcd.io"]))).steps[-1]
+    assert [(str(release.ref), release.finalizers) for release in step.releases] == [
+        ("Kustomization shop/shop", ("finalizers.fluxcd.io",))
+    ]
 
 
 def test_every_member_gets_a_verdict() -> None:

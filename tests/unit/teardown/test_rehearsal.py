@@ -20,10 +20,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.rehearsal imp
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.releasing import Release
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.steps import StepRule
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.verdicts import Fate, Verdict
-from ansible_collections.sunset.kube.tests.unit.fakes import Told
+from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, Told
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     SECRETS,
+    WEBHOOKS,
     FakeCluster,
     api_error,
 )
@@ -77,6 +78,27 @@ def test_each_cluster_tries_its_own_steps() -> None:
     both: Any = {None: here, "there": there}
     rehearse(planned(there, "there"), both, "Background", Told())
     assert (here.log, len(there.log)) == ([], 2)
+
+
+HOOK = {"rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["configmaps"]}]}
+
+
+@pytest.mark.parametrize(("first", "refusals"), [("webhook", 0), ("what it is asked about", 1)])
+def test_a_webhook_that_is_gone_by_then_refuses_nothing(first: str, refusals: int) -> None:
+    made, told = FakeCluster(), Told()
+    made.add(WEBHOOKS, "guard", webhooks=[HOOK])
+    made.add(CONFIG_MAPS, "guarded")
+    made.refusals["ConfigMap shop/guarded"] = api_error(500, "InternalError", "no endpoints available for service")
+    made.add(NAMESPACES, "shop", "")
+    records = [record_of(copy.deepcopy(thing["metadata"])) for thing in list(made.objects.values())[:2]]
+    entries = [
+        Entry(Member(kind, found, "x"), Verdict(Fate.DELETE, ""))
+        for kind, found in zip((WEBHOOKS, CONFIG_MAPS), records, strict=True)
+    ]
+    order = entries if first == "webhook" else entries[::-1]
+    plan = Plan([Step(StepRule(str(number), number), [[entry]]) for number, entry in enumerate(order)])
+    assert len(rehearse(plan, {None: made}, "Background", told)) == refusals
+    assert len([event for event in told if isinstance(event, Did)]) == 1 + refusals
 
 
 REF = ObjectRef("v1", "Secret", "shop", "free")

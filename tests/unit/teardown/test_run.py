@@ -22,7 +22,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looki
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import Entry, Plan, Step
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete import RankedOutcome
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.releasing import Release
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.run import RunOptions, RunOutcome, Site, carry_out
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.run import Site, carry_out
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.run_outcome import RunOptions, RunOutcome
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.steps import StepRule
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.verdicts import Fate, Verdict
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, PODS, Told, named
@@ -519,7 +520,7 @@ def test_a_strip_that_failed_is_told_at_the_survivor() -> None:
     cluster = FakeCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
     cluster.refusals["ConfigMap shop/a"] = api_error(500, "InternalError", "failed calling webhook x")
-    [blocked] = force(cluster, timeout=60).blocked
+    [blocked] = force(cluster, timeout=60).diagnosis.survivors
     assert any("failed calling webhook x" in blocker.text for blocker in blocked.blockers)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.evidence.bundle import has_secrets, read_bundle
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.bundle import read_bundle, sealed_secrets
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo import Bundle, layers_of
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo_items import (
@@ -97,9 +97,9 @@ def test_a_bundle_is_read_with_its_uids_from_the_run_or_from_its_undo_folder(tmp
             ("first-step", ["a"])
         ]
         assert (found.left_out, found.uids) == (["Secret shop/x: not kept"], {("ConfigMap", "shop", "a"): "u1"})
-    assert has_secrets(str(folder)) == ""
+    assert sealed_secrets(str(folder)) == ""
     (folder / "undo" / "secrets.vault").write_text("x")
-    assert has_secrets(str(folder)) == str(folder / "undo" / "secrets.vault")
+    assert sealed_secrets(str(folder)) == str(folder / "undo" / "secrets.vault")
 
 
 BROKEN = {

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .deal import write
+from .files import write_text
 
 _UNIT = Path("/etc/systemd/system/sunset-kube-network-guard.service")
 _WANTS = Path("/etc/systemd/system/multi-user.target.wants") / _UNIT.name
@@ -40,7 +40,7 @@ def install(journal: Path) -> str:
 
 
 def _write(file: Path, text: str) -> None:
-    write(file, text)
+    write_text(file, text)
     file.chmod(0o644)
 
 

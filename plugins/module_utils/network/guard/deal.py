@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .files import PARTIAL, sync_directory, write_text
 from .kernel import Scope, Snapshot, snapshot_from
 
 COMMITTED, ROLLED_BACK = "committed", "rolled_back"
@@ -54,7 +55,7 @@ class Folder:
         return self.path / "profiles"
 
     def write_deal(self, deal: Deal) -> None:
-        write(self.path / "deal.json", json.dumps(deal.as_dict()))
+        write_text(self.path / "deal.json", json.dumps(deal.as_dict()))
 
     def deal(self) -> Deal:
         data = json.loads((self.path / "deal.json").read_text())
@@ -65,7 +66,7 @@ class Folder:
 
     def renew(self, seconds: float) -> None:
         """Counted by a clock that goes on while the machine sleeps and that nobody can set."""
-        write(self.path / "lease", f"{boot_id()} {now() + seconds:.3f}")
+        write_text(self.path / "lease", f"{boot_id()} {now() + seconds:.3f}")
 
     def left(self) -> float:
         """Seconds; none when the machine was started anew meanwhile."""
@@ -76,7 +77,7 @@ class Folder:
             return 0.0
 
     def say_that_somebody_watches(self) -> None:
-        write(self.path / "watchdog", f"{boot_id()} {os.getpid()}")
+        write_text(self.path / "watchdog", f"{boot_id()} {os.getpid()}")
 
     def is_watched(self) -> bool:
         """Whether the watchdog lives."""
@@ -91,15 +92,15 @@ class Folder:
 
     def decide(self, how: str, by: str) -> bool:
         """Whether it was us who decided."""
-        draft = self.path / f".decided-{os.getpid()}-{threading.get_ident()}"
-        write(draft, json.dumps({"how": how, "by": by}))
+        draft = self.path / f"{PARTIAL}decided-{os.getpid()}-{threading.get_ident()}"
+        write_text(draft, json.dumps({"how": how, "by": by}))
         try:
             os.link(draft, self.path / "decided")  # fails if it is there: unlike a rename, this has one winner
         except FileExistsError:
             return False
         finally:
             draft.unlink(missing_ok=True)
-        _sync(self.path)
+        sync_directory(self.path)
         return True
 
     def decided(self) -> dict[str, str]:
@@ -108,13 +109,13 @@ class Folder:
     # -- what came of it ---------------------------------------------------------------------------------------------
 
     def report(self, **facts: Any) -> None:
-        write(self.path / "status.json", json.dumps({**self.status(), **facts}))
+        write_text(self.path / "status.json", json.dumps({**self.status(), **facts}))
 
     def status(self) -> dict[str, Any]:
         return self._read("status.json")
 
     def conclude(self, **facts: Any) -> None:
-        write(self.path / "outcome.json", json.dumps(facts))
+        write_text(self.path / "outcome.json", json.dumps(facts))
 
     def outcome(self) -> dict[str, Any]:
         return self._read("outcome.json")
@@ -130,25 +131,6 @@ class Folder:
 def is_id(text: str) -> bool:
     """Names of folders come from outside: nothing that could lead elsewhere."""
     return _ID.fullmatch(text) is not None
-
-
-def write(file: Path, text: str) -> None:
-    draft = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(draft, file)
-    _sync(file.parent)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def now() -> float:

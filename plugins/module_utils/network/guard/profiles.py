@@ -13,6 +13,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from .files import write_whole
+
 PLACES = (Path("/etc/NetworkManager/system-connections"), Path("/run/NetworkManager/system-connections"))
 # Name servers for all profiles are in a file of their own, which checkpoints did not cover before 1.48.
 FILES = (Path("/var/lib/NetworkManager/NetworkManager-intern.conf"), Path("/etc/resolv.conf"), Path("/etc/hostname"))
@@ -72,15 +74,9 @@ def _contents(place: Path) -> dict[str, bytes]:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """NetworkManager ignores profiles that others may read."""
+    """NetworkManager ignores profiles that others may read, and ours are not to be read either."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = file.with_name(f".{file.name}.sunset")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(draft, file)
+    write_whole(file, content)
 
 
 def _overwrite(file: Path, content: bytes) -> None:

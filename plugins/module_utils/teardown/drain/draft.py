@@ -18,7 +18,7 @@ from ...events import Tell
 from ...objects import Record, Resource
 from ...problems import Problem
 from ...profiles.built_in_groups import BUILT_IN_GROUPS
-from ..finalizer_rules import known
+from ..catalogue import known
 from ..members.looking import Looker
 
 if TYPE_CHECKING:

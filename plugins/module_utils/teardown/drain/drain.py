@@ -23,8 +23,8 @@ from ...events import Did, Noted, Planned, Tell, Warned
 from ...limits import check_limits
 from ...paths import patch_at
 from ...problems import Problem, Refused
+from ..blockers.survivors import Diagnosis, diagnose, name_the_first
 from ..controllers import Controller
-from ..explain import Blocked, explain, name_the_first
 from ..freeze import Freeze, freeze, lift, require_freeze, try_freeze
 from ..guards import Facts
 from ..keepsakes import Keepsakes, keep
@@ -34,7 +34,8 @@ from ..owners import Life
 from ..plan import Plan, Step
 from ..rehearsal import rehearse, why_refused
 from ..rights import require_rights
-from ..run import RunOptions, RunOutcome, Site, carry_out
+from ..run import Site, carry_out
+from ..run_outcome import RunOptions, RunOutcome
 from .anchor import find_anchor
 from .controllers import start_again, try_stop
 from .controllers import stop as stop_controllers
@@ -64,7 +65,7 @@ class DrainOutcome:
     stopped: list[Controller] = field(default_factory=list)
     frozen: str = ""
     keepsakes: Keepsakes | None = None
-    blocked: list[Blocked] = field(default_factory=list)
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
     came_back: int = 0
     warnings: list[str] = field(default_factory=list)
     failure: Problem | None = None
@@ -96,7 +97,9 @@ def drain(
     tell(Planned(_summary(survey, options), survey.plan.whole.hash))
     try:
         refuse_what_is_unsafe(survey, options)
-        check_limits(survey.plan.size, survey.plan.whole.hash, options.max_objects, options.plan_hash)
+        whole = survey.plan.whole
+        rest = whole.touches_only(options.shown)
+        check_limits(survey.plan.size, whole.hash, options.max_objects, options.plan_hash, rest=rest)
         _check_rights(survey, options, cluster)
     except Problem as refusal:
         outcome.failure = refusal  # with the plan, so that one can see what was refused
@@ -141,7 +144,7 @@ class _Drain:
         if not survey.plan.size and survey.plan.anchor is None:
             return
         if self.options.keepsakes:
-            self.outcome.keepsakes = keep(survey.plan.whole, {None: self.cluster})
+            self.outcome.keepsakes = keep(survey.plan.whole, {None: self.cluster}, self.tell)
         try:
             with self._frozen(survey), self._quiet_controllers(survey):
                 self._spare_what_the_operator_would_delete(survey)
@@ -154,8 +157,8 @@ class _Drain:
                 self._start_again()
             self.outcome.failure = self.outcome.failure or problem
         self.outcome.changed = self.outcome.changed or any(run.changed for run in self.outcome.runs)
-        self.outcome.blocked = [entry for run in self.outcome.runs for entry in explain(run, {None: self.cluster})]
-        self.outcome.failure = name_the_first(self.outcome.failure, self.outcome.blocked)
+        self.outcome.diagnosis = diagnose(self.outcome.runs, {None: self.cluster}, self.tell)
+        self.outcome.failure = name_the_first(self.outcome.failure, self.outcome.diagnosis)
 
     def _rehearse(self, survey: Survey) -> None:
         anchor = survey.anchor
@@ -332,7 +335,12 @@ class _Drain:
     def _run(self, plan: Plan, survey: Survey, looker: Looker | None = None, *, keep_markers: bool = True) -> None:
         facts = Facts(not_ours=survey.not_ours, keep_markers=keep_markers)
         site = Site(self.cluster, looker or survey.looker, Matcher((), {}), facts)
-        how = RunOptions(timeout=self.deadline.left(), ladder=self.options.ladder, keep_going=True)
+        how = RunOptions(
+            timeout=self.deadline.left(),
+            ladder=self.options.ladder,
+            fail_fast=self.options.fail_fast,
+            keep_going=True,
+        )
         run = carry_out(plan, {None: site}, how, self.clock, self.stop, self.tell)
         self.outcome.runs.append(run)
         self.outcome.failure = self.outcome.failure or run.failure

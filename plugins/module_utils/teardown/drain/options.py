@@ -66,11 +66,13 @@ class DrainOptions:
     timeout: float = 600.0
     max_objects: int | None = None
     plan_hash: str | None = None
+    shown: frozenset[str] = frozenset()  # uids in the plan of that hash, where they are known: for going on with it
     check_mode: bool = False
     keepsakes: bool = False
+    fail_fast: bool = True
 
 
-def parse_drain(params: Mapping[str, Any], *, check_mode: bool) -> DrainOptions:
+def parse_drain(params: Mapping[str, Any], *, check_mode: bool, shown: frozenset[str] = frozenset()) -> DrainOptions:
     """Every bad field is reported at once, before anything is sent."""
     bad = BadFields()
     profile = _profile(params["profile"], bad)
@@ -104,8 +106,10 @@ def parse_drain(params: Mapping[str, Any], *, check_mode: bool) -> DrainOptions:
         timeout=float(params["timeout"]),
         max_objects=params["max_objects"],
         plan_hash=params["plan_hash"],
+        shown=shown,
         check_mode=check_mode,
         keepsakes=bool(params["evidence_dir"]),
+        fail_fast=params["fail_fast"],
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ...objects import ObjectRef, Record, Resource
 from ...paths import value_at
-from ..finalizer_rules import known
+from ..catalogue import known
 from ..guards import Facts, judge
 from ..members.looking import Member
 from ..plan import GOING, Entry, Plan, Step

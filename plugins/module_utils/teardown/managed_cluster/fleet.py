@@ -79,7 +79,8 @@ def remove_clusters(
     _warn_beforehand(outcome, views, kinds, options, tell)
     tell(Planned(_summary(views, outcome.plan), outcome.plan.hash))
     try:
-        check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash)
+        rest = outcome.plan.touches_only(options.shown)
+        check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash, rest=rest)
         _check_rights(options, outcome, views, cluster)
         _act(options, outcome, kinds, cluster, spoke, clock, stop, tell, deadline)
     except Problem as problem:
@@ -112,7 +113,7 @@ def _act(
         outcome.failure = why_refused(refused, "delete") or unreachable or _first_kept(outcome.plan)
         return
     if options.keepsakes:
-        outcome.keepsakes = keep(outcome.plan, {None: cluster})
+        outcome.keepsakes = keep(outcome.plan, {None: cluster}, tell)
     alive = _hub_is_alive(cluster)
     places = Places(options.concurrency)
 

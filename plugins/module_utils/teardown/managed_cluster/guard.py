@@ -13,13 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...clock import Clock, Deadline
-from ...events import Tell
-from ...objects import ObjectRef, Record, Resource, ref_to
-from ...problems import CannotLook, Refused
-from ...profiles import ocm
-from ...well_known import NAMESPACES
-from ..policies import (
+from ...admission import (
     LOOK_AGAIN,
     Ours,
     is_same,
@@ -29,6 +23,12 @@ from ..policies import (
     try_probe,
     wait_until_lifted,
 )
+from ...clock import Clock, Deadline
+from ...events import Tell
+from ...objects import ObjectRef, Record, Resource, ref_to
+from ...problems import CannotLook, Refused
+from ...profiles import ocm
+from ...well_known import NAMESPACES
 from .guard_policies import (
     LABEL,
     LEAVING,

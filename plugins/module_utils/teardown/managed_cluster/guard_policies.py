@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...admission import is_probe, only_in, probe_rule
 from ...profiles import ocm
-from ..policies import is_probe, only_in, probe_rule
 
 LABEL = "sunset.dev/guard"
 LEAVING = "no-new-addons-while-a-cluster-leaves.sunset.dev"

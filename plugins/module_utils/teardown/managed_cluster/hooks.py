@@ -22,8 +22,8 @@ from ...objects import Record, Resource
 from ...paths import condition_of, value_at
 from ...problems import Problem
 from ...profiles import ocm
-from ..explain import Blocked, Blocker
-from ..run import RunOutcome
+from ..blockers.survivors import Blocker, Survivor
+from ..run_outcome import RunOutcome
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
@@ -132,9 +132,9 @@ def _finalizer_of(record: Record) -> str:
     return next((name for name in record.finalizers if name in ocm.HOOK_FINALIZERS), "")
 
 
-def name_hooks(blocked: Sequence[Blocked], hooks: Mapping[str, Hook]) -> None:
+def name_hooks(survivors: Sequence[Survivor], hooks: Mapping[str, Hook]) -> None:
     """Of an addon that stays, its hook is the first thing to tell."""
-    for one in blocked:
+    for one in survivors:
         hook = hooks.get(one.record.name)
         if hook is not None and one.ref.kind == ocm.ADDONS[1]:
             suggestion = "look at the hook's work and its Job on the cluster, and at the addon's controller on the hub"

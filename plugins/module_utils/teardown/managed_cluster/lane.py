@@ -24,13 +24,14 @@ from ...paths import condition_of
 from ...problems import Problem, Refused, TimedOut
 from ...profiles import ocm
 from ...well_known import NAMESPACES
-from ..explain import Blocked, explain, name_the_first
+from ..blockers.survivors import Diagnosis, diagnose, name_the_first
 from ..guards import Facts, judge
 from ..ladder import Ladder
 from ..matching import Matcher
 from ..members.looking import Looker, Member
 from ..plan import GOING, Entry, Plan, Step
-from ..run import RunOptions, RunOutcome, Site, carry_out
+from ..run import Site, carry_out
+from ..run_outcome import RunOptions, RunOutcome
 from ..steps import StepRule
 from .bindings import bindings_of
 from .freezes import Freezes
@@ -38,9 +39,10 @@ from .hooks import Hook, HookWatch, name_hooks
 from .hub import ClusterView, HubKinds, Reach, look_again, look_at_the_gate
 from .namespace_gate import why_kept
 from .options import ClusterOptions
+from .own_hold import let_go
 from .places import Place
 from .spoke import Spoke, klusterlets_on, leftovers_on
-from .works import Wave, hosted_suffix, manifests_of, next_wave
+from .works import Wave, hosted_suffix, manifests_of, named_in, next_wave
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
@@ -62,7 +64,7 @@ class LaneOutcome:
     spoke: Spoke | None = None
     hooks: dict[str, Hook] = field(default_factory=dict)  # by their addons' names
     runs: list[RunOutcome] = field(default_factory=list)
-    blocked: list[Blocked] = field(default_factory=list)
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
     changed: bool = False
     failure: Problem | None = None
 
@@ -98,7 +100,7 @@ class Lane:
                 self._do(self._removal())
             self.outcome.phase = "gone"
         except Problem as problem:
-            self.outcome.failure = name_the_first(problem, self.outcome.blocked)
+            self.outcome.failure = name_the_first(problem, self.outcome.diagnosis)
             with contextlib.suppress(Problem):  # what is left is counted, if that can be seen
                 self.outcome.view = look_again(self.view, self.kinds, self.cluster)
         finally:
@@ -318,9 +320,8 @@ class Lane:
         self.outcome.runs.append(run)
         self.hooks.end(run)
         if run.failure:
-            blocked = explain(run, {None: cluster})
-            name_hooks(blocked, self.outcome.hooks)
-            self.outcome.blocked += blocked
+            self.outcome.diagnosis = diagnose([run], {None: cluster}, self.tell)
+            name_hooks(self.outcome.diagnosis.survivors, self.outcome.hooks)
             raise run.failure
 
     def _hear_the_engine(self, event: Event) -> None:
@@ -377,7 +378,7 @@ class Lane:
         for place in sorted({record.namespace for record in wave.records}):
             for item in self.cluster.list_whole(resource, place):
                 if item["metadata"]["uid"] in uids:
-                    self.outcome.may_remain += [_named(manifest) for manifest in manifests_of(item)]
+                    self.outcome.may_remain += [named_in(manifest) for manifest in manifests_of(item)]
 
     def _made_again(self, wave: Wave) -> Refused:
         managers = sorted({name for record in wave.records for _finalizer, name in record.finalizer_managers})
@@ -435,14 +436,10 @@ class Lane:
                 why="the new one is not touched",
                 next_step="run the task again if it shall go, too",
             )
-        self._remove("ManagedCluster", [(resource, record)], self._patiently(ocm.CLUSTER_FINALIZERS))
+        left = let_go(resource, record, self.cluster, self.tell)
+        if left is not None:
+            self._remove("ManagedCluster", [(resource, left)], self._patiently(ocm.CLUSTER_FINALIZERS))
 
 
 def _is_own(finalizer: str) -> bool:
     return any(fnmatch.fnmatchcase(finalizer, pattern) for pattern in ocm.OWN_FINALIZERS)
-
-
-def _named(manifest: Any) -> str:
-    metadata = manifest.get("metadata") or {}
-    place = "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
-    return f"{manifest.get('kind')} {place}"

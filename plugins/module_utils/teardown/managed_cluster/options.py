@@ -35,11 +35,14 @@ class ClusterOptions:
     timeout: float = 600.0
     max_objects: int | None = None
     plan_hash: str | None = None
+    shown: frozenset[str] = frozenset()  # uids in the plan of that hash, where they are known: for going on with it
     check_mode: bool = False
     keepsakes: bool = False
 
 
-def parse_clusters(params: Mapping[str, Any], *, check_mode: bool) -> ClusterOptions:
+def parse_clusters(
+    params: Mapping[str, Any], *, check_mode: bool, shown: frozenset[str] = frozenset()
+) -> ClusterOptions:
     """Every bad field is reported at once, before anything is sent."""
     bad = BadFields()
     names = [params["name"]] if params["name"] is not None else list(params["names"] or ())
@@ -79,6 +82,7 @@ def parse_clusters(params: Mapping[str, Any], *, check_mode: bool) -> ClusterOpt
         timeout=float(params["timeout"]),
         max_objects=params["max_objects"],
         plan_hash=params["plan_hash"],
+        shown=shown,
         check_mode=check_mode,
         keepsakes=bool(params["evidence_dir"]),
     )

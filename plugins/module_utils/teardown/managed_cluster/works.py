@@ -118,3 +118,10 @@ def _works(place: int, records: Sequence[Record], policy: str) -> Wave:
 def _lowest(name: str, place: int, records: Sequence[Record]) -> Wave:
     lowest = min(map(priority_of, records))
     return Wave(f"{name} {lowest}", place, tuple(one for one in records if priority_of(one) == lowest))
+
+
+def named_in(manifest: Any) -> str:
+    """An object as a work names it."""
+    metadata = manifest.get("metadata") or {}
+    place = "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
+    return f"{manifest.get('kind')} {place}"

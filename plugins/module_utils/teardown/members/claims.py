@@ -67,6 +67,7 @@ class Membership:
     default_namespace: str = ""
     not_ours: OwnershipTest | None = None
     missing: str = ""  # the record itself is not there
+    by_marks: bool = False  # the record is gone; what it named is known by its marks
     warnings: list[str] = field(default_factory=list)
 
 

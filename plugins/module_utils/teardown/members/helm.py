@@ -23,7 +23,7 @@ from ...documents import documents
 from ...objects import Record, Resource
 from ...problems import CannotLook
 from ...well_known import CONFIG_MAPS, SECRETS
-from .claims import Claim, Membership, claims_in
+from .claims import Claim, Membership, OwnershipTest, claims_in
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
@@ -65,9 +65,10 @@ def helm_membership(release: str, namespace: str, driver: str, cluster: Cluster)
             found = newest(decode(item, source) for item in stored)
             # Flux may keep the record in another namespace than the one it installs into.
             membership.default_namespace = found.namespace or namespace
-            membership.not_ours = _owned_by(release, membership.default_namespace)
+            membership.not_ours = owned_by(release, membership.default_namespace)
             _take(found, membership)
             return membership
+    membership.not_ours = owned_by(release, namespace)
     membership.missing = f"there is no record of {source} ({' or '.join(drivers)})"
     return membership
 
@@ -146,7 +147,7 @@ def _crd_files(chart: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, base64.b64decode(file.get("data") or "").decode("utf-8", "replace")
 
 
-def _owned_by(release: str, namespace: str) -> Any:
+def owned_by(release: str, namespace: str) -> OwnershipTest:
     """Helm's own marks on a live object. Objects of hooks and of `crds/` never carry them."""
 
     def not_ours(record: Record, marked: bool) -> str:

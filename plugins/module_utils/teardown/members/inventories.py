@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Members that other deployers keep lists of: Flux, cli-utils (kpt), ApplySets and Landscaper.
+"""Members that other deployers keep lists of: cli-utils (kpt), ApplySets and Landscaper.
 
 Room: teardown. Each function reads one record and returns what it names.
 """
@@ -13,15 +13,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...objects import Record
-from ...problems import BadOption, CannotLook
+from ...problems import BadOption
 from ...well_known import CONFIG_MAPS, SECRETS
 from .claims import Claim, Membership, Search
-from .helm import helm_membership
+from .flux import read_entry
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-_FLUX_GROUPS = {"Kustomization": "kustomize.toolkit.fluxcd.io", "HelmRelease": "helm.toolkit.fluxcd.io"}
 _INVENTORY_LABEL = "cli-utils.sigs.k8s.io/inventory-id"
 _OWNING_INVENTORY = "config.k8s.io/owning-inventory"
 _APPLYSET_ID = "applyset.kubernetes.io/id"
@@ -31,55 +30,6 @@ _LANDSCAPER = "landscaper.gardener.cloud"
 _LANDSCAPER_LABELS = tuple(f"{name}.deployer.{_LANDSCAPER}/deployitem" for name in ("manifest", "helm"))
 # Landscaper policies under which an object is not deleted with its DeployItem.
 _LANDSCAPER_KEEP = frozenset({"keep", "ignore"})
-
-
-def flux_membership(kind: str, name: str, namespace: str, cluster: Cluster) -> Membership:
-    """A Kustomization's inventory (`ns_name_group_kind`), or the Helm release behind a HelmRelease."""
-    source = f"Flux {kind} {namespace}/{name}"
-    item = _one(cluster, kind, _FLUX_GROUPS[kind], name, namespace)
-    if item is None:
-        return Membership(source, missing=f"there is no {source}")
-    if kind == "HelmRelease":
-        spec = item.get("spec") or {}
-        storage = spec.get("storageNamespace") or namespace
-        release = spec.get("releaseName") or _flux_release_name(spec.get("targetNamespace"), name)
-        membership = helm_membership(release, storage, "auto", cluster)
-        membership.source = source
-        membership.warnings.append(_brings_back(source))
-        return membership
-    membership = Membership(source, not_ours=_flux_labelled(name, namespace), warnings=[_brings_back(source)])
-    entries = ((item.get("status") or {}).get("inventory") or {}).get("entries") or ()
-    for entry in entries:
-        membership.claims.append(_flux_entry(str(entry.get("id") or ""), str(entry.get("v") or ""), source))
-    return membership
-
-
-def _brings_back(source: str) -> str:
-    return f"{source} itself stays and brings everything back: suspend or delete it first"
-
-
-def _flux_release_name(target: str | None, name: str) -> str:
-    return f"{target}-{name}" if target else name
-
-
-def _flux_entry(identity: str, version: str, source: str) -> Claim:
-    # The name stands in the middle and may hold "_" itself; "__" stands for the ":" of RBAC names.
-    namespace, first, rest = identity.partition("_")
-    parts = rest.rsplit("_", 2)
-    if not first or len(parts) != 3 or not parts[0] or not parts[2]:
-        raise CannotLook(f"cannot read the inventory of {source}", why=f"unknown entry {identity!r}")
-    name, group, kind = parts
-    return Claim(group, kind, name.replace("__", ":"), namespace, version, source)
-
-
-def _flux_labelled(name: str, namespace: str) -> Any:
-    def not_ours(record: Record, marked: bool) -> str:
-        found = tuple(record.labels.get(f"kustomize.toolkit.fluxcd.io/{key}") for key in ("name", "namespace"))
-        if found == (name, namespace) or (not any(found) and not marked):
-            return ""
-        return f"it belongs to Flux Kustomization {found[1]}/{found[0]}" if any(found) else "it carries no Flux label"
-
-    return not_ours
 
 
 def inventory_membership(name: str, namespace: str, cluster: Cluster) -> Membership:
@@ -97,7 +47,7 @@ def inventory_membership(name: str, namespace: str, cluster: Cluster) -> Members
     item = found[0]
     identity = item["metadata"]["labels"][_INVENTORY_LABEL]
     membership = Membership(source, not_ours=_owned_by_inventory(identity))
-    membership.claims = [_flux_entry(str(key), "", source) for key in item.get("data") or ()]
+    membership.claims = [read_entry(str(key), "", source) for key in item.get("data") or ()]
     membership.records = [Claim("", "ConfigMap", item["metadata"]["name"], namespace, "v1", f"record of {source}")]
     return membership
 
@@ -139,7 +89,8 @@ def _group_kind_search(text: str, label: str, source: str) -> Search:
 def landscaper_membership(deploy_item: str, namespace: str, cluster: Cluster) -> Membership:
     """A DeployItem's `status.providerStatus.managedResources`, with its policies."""
     source = f"Landscaper DeployItem {namespace}/{deploy_item}"
-    item = _one(cluster, "DeployItem", _LANDSCAPER, deploy_item, namespace)
+    kind, _warning = cluster.resolve("DeployItem", f"{_LANDSCAPER}/", by_hand=False)
+    item = cluster.read_whole(kind, namespace, deploy_item) if kind else None
     if item is None:
         return Membership(source, missing=f"there is no {source}")
     membership = Membership(source, not_ours=_labelled_by_deploy_item(deploy_item))
@@ -180,11 +131,3 @@ def _labelled_by_deploy_item(deploy_item: str) -> Any:
         )
 
     return not_ours
-
-
-def _one(cluster: Cluster, kind: str, group: str, name: str, namespace: str) -> dict[str, Any] | None:
-    """One whole object of a kind that may not be installed."""
-    resource, _warning = cluster.resolve(kind, f"{group}/", by_hand=False)
-    if resource is None:
-        return None
-    return cluster.read_whole(resource, namespace, name)

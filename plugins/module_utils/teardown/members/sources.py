@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 from ...labels import parse_selector
 from ...problems import BadFields, BadOption
 from ...well_known import NAMESPACES
+from .argocd import argocd_membership
 from .claims import Claim, Membership, Search
+from .flux import flux_membership
 from .helm import helm_membership
-from .inventories import applyset_membership, flux_membership, inventory_membership, landscaper_membership
+from .inventories import applyset_membership, inventory_membership, landscaper_membership
 from .kapp import kapp_membership
 from .manifests import manifest_membership
+from .olm import olm_membership
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
@@ -141,6 +144,14 @@ def _flux(value: Mapping[str, Any], cluster: Cluster) -> Membership:
     return flux_membership(value["kind"], value["name"], value["namespace"], cluster)
 
 
+def _argocd(value: Mapping[str, Any], cluster: Cluster) -> Membership:
+    return argocd_membership(value["name"], value["namespace"], cluster)
+
+
+def _olm(value: Mapping[str, Any], cluster: Cluster) -> Membership:
+    return olm_membership(value["subscription"], value["namespace"], cluster)
+
+
 def _applyset(value: Mapping[str, Any], cluster: Cluster) -> Membership:
     return applyset_membership(value["name"], value["namespace"], cluster)
 
@@ -167,6 +178,8 @@ SOURCES: dict[str, Callable[[Any, Any], Membership]] = {
     "selector": _selector,
     "kapp": _kapp,
     "flux": _flux,
+    "argocd": _argocd,
+    "olm": _olm,
     "applyset": _applyset,
     "inventory": _inventory,
     "landscaper": _landscaper,

@@ -239,7 +239,7 @@ def test_an_anchor_whose_operator_does_not_let_go_is_a_time_out_that_names_it() 
     outcome = drained(cluster, timeout=60)
     assert isinstance(outcome.failure, TimedOut)
     assert ANCHOR in str(outcome.failure)
-    assert ([str(one.ref) for one in outcome.blocked], outcome.seconds) == ([ANCHOR], 60.0)
+    assert ([str(one.ref) for one in outcome.diagnosis.survivors], outcome.seconds) == ([ANCHOR], 60.0)
 
 
 def test_an_anchor_that_was_created_anew_is_not_touched() -> None:
@@ -380,7 +380,7 @@ def test_one_that_refuses_does_not_keep_the_others_but_the_anchor() -> None:
         *(strip(f"Basket shop/{name}") for name in "abc"),
         strip("Store shop/s"),
     ]
-    assert (outcome.status, outcome.changed, [str(one.ref) for one in outcome.blocked]) == (
+    assert (outcome.status, outcome.changed, [str(one.ref) for one in outcome.diagnosis.survivors]) == (
         "failed",
         True,
         ["Basket shop/b"],

@@ -69,9 +69,6 @@ class SpokeCluster(FakeCluster):
     def __init__(self) -> None:
         super().__init__(*SERVED, KLUSTERLETS)
 
-    def forget_catalogue(self) -> None:
-        """There is none to forget."""
-
 
 def removed(
     hub: Hub, *names: str, check_mode: bool = False, on: SpokeCluster | None = None, **params: Any

@@ -290,7 +290,11 @@ def only_cannot_look(data: Any) -> None:
         return
 
 
-@given(st.binary(max_size=40), st.sampled_from([lambda raw: raw, gzip.compress, base64.b64encode]))
+def gzipped(raw: bytes) -> bytes:
+    return gzip.compress(raw, mtime=0)  # the time of packing would make it another example on every run
+
+
+@given(st.binary(max_size=40), st.sampled_from([bytes, gzipped, base64.b64encode]))
 def test_arbitrary_bytes_in_a_record_are_never_a_traceback(raw: bytes, wrap: Any) -> None:
     only_cannot_look({"release": b64(wrap(raw))})
 

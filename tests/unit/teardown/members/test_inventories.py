@@ -2,31 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Members that Flux, cli-utils, ApplySets and Landscaper keep lists of."""
+"""Members that cli-utils, ApplySets and Landscaper keep lists of."""
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 from typing import Any
 
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, CannotLook
+from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership, Search
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.inventories import (
     applyset_membership,
-    flux_membership,
     inventory_membership,
     landscaper_membership,
 )
 from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, SERVED, FakeCluster
 
-KUSTOMIZATIONS = Resource("kustomize.toolkit.fluxcd.io", "v1", "Kustomization", "kustomizations", True, verbs=VERBS)
-HELM_RELEASES = Resource("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases", True, verbs=VERBS)
 DEPLOY_ITEMS = Resource("landscaper.gardener.cloud", "v1alpha1", "DeployItem", "deployitems", True, verbs=VERBS)
 
 
@@ -36,120 +30,6 @@ def cluster_with(*more: Resource) -> FakeCluster:
 
 def claims(found: Membership) -> list[str]:
     return [f"{claim.group or 'core'} {claim.kind} {claim.namespace}/{claim.name}" for claim in found.claims]
-
-
-# -- Flux --------------------------------------------------------------------------------------------------------------
-
-
-def kustomization(*ids: str) -> Membership:
-    cluster = cluster_with(KUSTOMIZATIONS)
-    entries = [{"id": identity, "v": "v1"} for identity in ids]
-    cluster.add(KUSTOMIZATIONS, "apps", status={"inventory": {"entries": entries}})
-    return flux_membership("Kustomization", "apps", "shop", cluster)
-
-
-IDS: dict[str, tuple[str, str]] = {
-    "namespaced": ("shop_web_apps_Deployment", "apps Deployment shop/web"),
-    "core group": ("shop_settings__ConfigMap", "core ConfigMap shop/settings"),
-    "cluster-scoped": ("_shop__Namespace", "core Namespace /shop"),
-    "cluster-scoped with a group": (
-        "_domains.example.com_apiextensions.k8s.io_CustomResourceDefinition",
-        "apiextensions.k8s.io CustomResourceDefinition /domains.example.com",
-    ),
-    "a colon in the name": (
-        "_system__reader_rbac.authorization.k8s.io_ClusterRole",
-        "rbac.authorization.k8s.io ClusterRole /system:reader",
-    ),
-    "a colon in the name of something with a namespace": (
-        "shop_a__b__c_rbac.authorization.k8s.io_Role",
-        "rbac.authorization.k8s.io Role shop/a:b:c",
-    ),
-    "dots and dashes": ("shop_a.b-c_x.y.io_Kind", "x.y.io Kind shop/a.b-c"),
-}
-
-
-@pytest.mark.parametrize(("identity", "claim"), named(IDS))
-def test_an_inventory_entry_names_one_object(identity: str, claim: str) -> None:
-    assert claims(kustomization(identity)) == [claim]
-
-
-@pytest.mark.parametrize("identity", ["", "web", "shop_web", "shop_web_apps", "shop__apps_", "___", "shop_web_apps_"])
-def test_an_entry_nobody_can_read_is_a_failure_and_not_a_shorter_list(identity: str) -> None:
-    with pytest.raises(CannotLook, match="unknown entry"):
-        kustomization("shop_web_apps_Deployment", identity)
-
-
-STATUSES: dict[str, Any] = {
-    "no status": None,
-    "no inventory": {},
-    "null entries": {"inventory": {"entries": None}},
-    "null inventory": {"inventory": None},
-}
-
-
-@pytest.mark.parametrize("status", named(STATUSES))
-def test_a_kustomization_without_an_inventory_has_no_members(status: Any) -> None:
-    cluster = cluster_with(KUSTOMIZATIONS)
-    cluster.add(KUSTOMIZATIONS, "apps", status=status)
-    found = flux_membership("Kustomization", "apps", "shop", cluster)
-    assert (found.claims, found.missing) == ([], "")
-
-
-@pytest.mark.parametrize("cluster", [cluster_with(), cluster_with(KUSTOMIZATIONS)], ids=["no Flux", "no such object"])
-def test_what_is_not_there_is_missing(cluster: FakeCluster) -> None:
-    found = flux_membership("Kustomization", "apps", "shop", cluster)
-    assert found.missing == "there is no Flux Kustomization shop/apps"
-
-
-def test_a_kustomizations_object_must_still_carry_its_labels() -> None:
-    not_ours = kustomization().not_ours
-    assert not_ours is not None
-
-    def labelled(name: str, namespace: str) -> str:
-        prefix = "kustomize.toolkit.fluxcd.io"
-        return not_ours(record(labels={f"{prefix}/name": name, f"{prefix}/namespace": namespace}), True)
-
-    assert labelled("apps", "shop") == ""
-    assert labelled("infra", "flux") == "it belongs to Flux Kustomization flux/infra"
-    assert not_ours(record(), True) == "it carries no Flux label"
-
-
-RELEASE = {"manifest": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n", "version": 1}
-# Where Flux keeps the record: spec.storageNamespace, else the HelmRelease's own namespace.
-HELM: dict[str, tuple[dict[str, Any] | None, str, str, str]] = {
-    "nothing said": (None, "web", "shop", "shop"),
-    "a name": ({"releaseName": "mine"}, "mine", "shop", "shop"),
-    "a target namespace": ({"targetNamespace": "prod"}, "prod-web", "shop", "prod"),
-    "a storage namespace": ({"storageNamespace": "flux"}, "web", "flux", "shop"),
-    "all of them": (
-        {"releaseName": "mine", "targetNamespace": "prod", "storageNamespace": "flux"},
-        "mine",
-        "flux",
-        "prod",
-    ),
-}
-
-
-@pytest.mark.parametrize(("spec", "release", "storage", "target"), named(HELM))
-def test_a_helm_release_is_found_where_flux_keeps_it(
-    spec: dict[str, Any] | None, release: str, storage: str, target: str
-) -> None:
-    cluster = cluster_with(HELM_RELEASES)
-    cluster.add(HELM_RELEASES, "web", spec=spec)
-    text = base64.b64encode(gzip.compress(json.dumps({**RELEASE, "namespace": target}).encode())).decode()
-    labels = {"owner": "helm", "name": release}
-    cluster.add(SECRETS, f"sh.helm.release.v1.{release}.v1", storage, labels=labels, data={"release": text})
-    found = flux_membership("HelmRelease", "web", "shop", cluster)
-    assert (found.missing, claims(found), found.source) == (
-        "",
-        ["core ConfigMap /settings"],
-        "Flux HelmRelease shop/web",
-    )
-    # Objects that name no namespace live in the release's, which is not always that of its record.
-    assert (found.default_namespace, [claim.namespace for claim in found.records]) == (target, [storage])
-    marks = {"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": target}
-    assert found.not_ours is not None
-    assert found.not_ours(record(annotations=marks), True) == ""
 
 
 # -- cli-utils ---------------------------------------------------------------------------------------------------------
@@ -301,15 +181,9 @@ def test_a_deploy_item_that_is_not_there_is_missing() -> None:
     )
 
 
-# -- all of them -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("found", [kustomization(), inventory()], ids=["Flux", "cli-utils"])
-def test_what_the_source_does_not_mark_needs_no_mark(found: Membership) -> None:
+def test_what_an_inventory_does_not_mark_needs_no_mark() -> None:
     """What its objects own, and what a step takes beyond them, was never marked."""
-    assert found.not_ours is not None
-    assert found.not_ours(record(), False) == ""
-    foreign = record(
-        labels={"kustomize.toolkit.fluxcd.io/name": "x"}, annotations={"config.k8s.io/owning-inventory": "id-2"}
-    )
-    assert found.not_ours(foreign, False) != ""
+    not_ours = inventory().not_ours
+    assert not_ours is not None
+    assert not_ours(record(), False) == ""
+    assert not_ours(record(annotations={"config.k8s.io/owning-inventory": "id-2"}), False) != ""

@@ -30,6 +30,8 @@ EACH: dict[str, Any] = {
     "selector": {"label_selector": "app=shop", "kinds": None, "namespaces": None},
     "kapp": {"app": "web", "namespace": "shop"},
     "flux": {"kind": "Kustomization", "name": "web", "namespace": "shop"},
+    "argocd": {"name": "web", "namespace": "argocd"},
+    "olm": {"subscription": "web", "namespace": "shop"},
     "applyset": {"name": "web", "namespace": "shop"},
     "inventory": {"name": "web", "namespace": "shop"},
     "landscaper": {"deploy_item": "web", "namespace": "shop"},

@@ -1,0 +1,35 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Plans that earlier runs left in the evidence directory: what somebody has seen under a hash.
+
+Room: evidence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def objects_of_plan(directory: str | None, plan_hash: str | None) -> frozenset[str]:
+    """uids of everything in the plan with this hash; nothing where no such plan can be read."""
+    if not directory or not plan_hash:
+        return frozenset()
+    for path in sorted(Path(os.path.expanduser(directory)).glob("*/plan.json"), reverse=True):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            plan = json.loads(path.read_text(encoding="utf-8"))
+            if plan["plan_hash"] == plan_hash:
+                return frozenset(_uids(plan))
+    return frozenset()
+
+
+def _uids(plan: Mapping[str, Any]) -> Iterator[str]:
+    for step in plan["steps"]:
+        for row in (*step["objects"], *step.get("release", ())):
+            yield row["object"]["uid"]

@@ -1,0 +1,71 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a custom resource stands for: which role does its work, and what its arguments are called.
+
+Room: incluster (pure). A new kind is one more line in the table, and an entry in operator/watches*.yaml.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+GROUP = "sunset.dev"
+# Beside the role's arguments; the gate reads them.
+GATES = frozenset({"suspend", "approve", "onDeletion", "start"})
+# Below these keys the names are somebody's own: headers, labels, whole documents.
+FREE = frozenset({"headers", "cookies", "json", "manifests", "labels", "annotations", "nodeSelector", "verify"})
+
+
+@dataclass(frozen=True)
+class Work:
+    """How a kind is worked on."""
+
+    role: str
+    # The role's argument that takes the hash of an approved plan. Empty: it can be taken back, nobody has to approve.
+    approval: str = ""
+    # What the argument says when every plan is approved.
+    approved_always: str = ""
+    # Status and conditions are ours to write.
+    own: bool = True
+
+
+WORKS: dict[tuple[str, str], Work] = {
+    (GROUP, "Uninstall"): Work("uninstall", "confirm", "skip"),
+    (GROUP, "Drain"): Work("drain", "plan_hash"),
+    (GROUP, "ManagedClusterDeletion"): Work("managed_cluster", "plan_hash"),
+    (GROUP, "NetworkRevert"): Work("network_revert", "plan_hash"),
+    (GROUP, "Maintenance"): Work("maintenance"),
+    ("cluster.open-cluster-management.io", "ManagedCluster"): Work("managed_cluster", own=False),
+    ("nmstate.io", "NodeNetworkConfigurationPolicy"): Work("network_revert", own=False),
+    ("networking.k8s.io", "Ingress"): Work("maintenance", own=False),
+    ("traefik.io", "IngressRoute"): Work("maintenance", own=False),
+}
+
+
+def work_of(api_version: str, kind: str) -> Work | None:
+    return WORKS.get((api_version.rpartition("/")[0], kind))
+
+
+def arguments_of(spec: Mapping[str, Any], role: str) -> dict[str, Any]:
+    """The spec as the role's variables: in snake_case, with the role's name in front."""
+    given = {key: value for key, value in spec.items() if key not in GATES}
+    return {f"{role}_{snake(key)}": _inner(key, value) for key, value in given.items()}
+
+
+def _inner(key: str, value: Any) -> Any:
+    if key in FREE:
+        return value
+    if isinstance(value, Mapping):
+        return {snake(name): _inner(name, part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_inner("", part) for part in value]
+    return value
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: f"_{found[1].lower()}", name)

@@ -1,0 +1,145 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The two ends of a reconciliation: what is asked for now, and how it came out. The work between is a role's.
+
+Room: incluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..clock import Clock
+from ..objects import moment
+from ..problems import BadOption, Problem
+from . import status
+from .board import Board
+from .kinds import Work, work_of
+from .reach import why_out_of_reach
+from .requests import NOTHING, Request, what_is_asked
+
+if TYPE_CHECKING:
+    from ..kube.cluster import Cluster
+
+# reason of the Kubernetes Event, and whether it is a warning
+_EVENTS = {
+    status.PLANNED: ("AwaitingApproval", False),
+    status.STANDING: ("InMaintenance", False),
+    status.COMPLETED: ("Completed", False),
+    status.BLOCKED: ("Blocked", True),
+}
+
+
+@dataclass
+class Begun:
+    """What to do now. `others` are all resources of the kind, for whoever clears up after those that are gone."""
+
+    go: str
+    role: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    then: str = status.COMPLETED
+    wake_after: float = 0.0
+    message: str = ""
+    others: list[str] = field(default_factory=list)
+
+
+def begin(
+    named: Mapping[str, str],
+    home: str,
+    cluster: Cluster,
+    clock: Clock,
+    *,
+    defaults: Mapping[str, Any] | None = None,
+    check_mode: bool = False,
+) -> Begun:
+    """Look at the resource, and say in its status what happens next. `defaults` are for arguments it does not give."""
+    work = _work(named)
+    board = Board(named, cluster, clock, check_mode=check_mode)
+    item = board.look()
+    others = board.names_of_all()
+    if item is None:
+        return Begun(NOTHING, message="it is gone", others=others)
+    try:
+        request = _request(item, work, home, cluster.server_time())
+    except Problem as problem:
+        return _cannot_begin(board, str(problem), others, cluster)
+    if request.phase and board.shows_status:
+        _write(board, request.phase, request.message, "", cluster)
+    usual = {name: value for name, value in (defaults or {}).items() if name.startswith(f"{work.role}_")}
+    arguments = {**usual, **request.arguments}
+    return Begun(request.go, work.role, arguments, request.then, request.wake_after, request.message, others)
+
+
+def _request(item: Mapping[str, Any], work: Work, home: str, now: float) -> Request:
+    refusal = why_out_of_reach(item, work, home)
+    if refusal:
+        raise BadOption("not done", why=refusal[0], next_step=refusal[1])
+    return what_is_asked(item, work, now)
+
+
+def _cannot_begin(board: Board, message: str, others: list[str], cluster: Cluster) -> Begun:
+    """Nothing to wait for: only a change of the resource helps."""
+    if board.shows_status and not _says_so_already(board.item, message):
+        _write(board, status.BLOCKED, message, "InvalidSpec", cluster)
+        board.announce("InvalidSpec", message, warning=True)
+    return Begun(NOTHING, message=message, others=others)
+
+
+def _says_so_already(item: Mapping[str, Any], message: str) -> bool:
+    conditions = (item.get("status") or {}).get("conditions") or ()
+    return any(one.get("type") == "Blocked" and one.get("message") == message for one in conditions)
+
+
+@dataclass
+class Ended:
+    """`wake_after`: seconds until the next try, or 0."""
+
+    changed: bool
+    wake_after: float = 0.0
+
+
+def end(
+    named: Mapping[str, str], phase: str, message: str, cluster: Cluster, clock: Clock, *, check_mode: bool = False
+) -> Ended:
+    """Say how it came out. A resource that is gone meanwhile needs no status."""
+    _work(named)
+    board = Board(named, cluster, clock, check_mode=check_mode)
+    if board.look() is None:
+        return Ended(changed=False)
+    what, warning = _EVENTS[phase]
+    if board.shows_status:
+        written = _write(board, phase, message, _blocking_reason(board.item), cluster)
+        wake = status.wait_before_next_try(written) if phase == status.BLOCKED else 0.0
+    else:
+        wake = status.FIRST_WAIT if phase == status.BLOCKED else 0.0
+    # Of others' kinds nothing is told that is no news: they are looked at again and again.
+    if board.shows_status or phase == status.BLOCKED:
+        board.announce(what, message or what, warning=warning)
+    return Ended(changed=True, wake_after=wake)
+
+
+def _blocking_reason(item: Mapping[str, Any]) -> str:
+    """The word for what stopped it, which the run itself has left in the status."""
+    return str((item.get("status") or {}).get("outcome") or "Failed").capitalize()
+
+
+def _write(board: Board, phase: str, message: str, reason: str, cluster: Cluster) -> dict[str, Any]:
+    written = status.in_phase(board.item, phase, moment(cluster.server_time()), message=message, reason=reason)
+    if written != board.item.get("status"):
+        board.write(written)
+    return written
+
+
+def _work(named: Mapping[str, str]) -> Work:
+    work = work_of(named["api_version"], named["kind"])
+    if work is None:
+        raise BadOption(
+            "bad options",
+            why=f"nobody here knows what to do for a {named['kind']} of {named['api_version']}",
+            next_step="ask for one of our own kinds, or one of those that watches-*.yaml names",
+        )
+    return work

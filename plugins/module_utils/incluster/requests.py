@@ -1,0 +1,153 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a custom resource asks for at this moment: nothing, a plan, or to be carried out.
+
+Room: incluster (pure). Whatever has ended for this generation of the spec never begins again by itself: an application
+that was installed anew under the same name is not the one that somebody wanted to be rid of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..profiles.maintenance_operator import ENABLED, PAGE
+from . import status
+from .kinds import Work, arguments_of
+from .windows import Window, window_of
+
+NOTHING, PLAN, RUN = "nothing", "plan", "run"
+
+
+@dataclass(frozen=True)
+class Request:
+    """`phase` is what the status says meanwhile, `then` what it says when the work is done."""
+
+    go: str
+    phase: str = ""
+    message: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    then: str = status.COMPLETED
+    wake_after: float = 0.0  # seconds until something has to be done again; 0: not before somebody changes something
+
+
+def what_is_asked(item: Mapping[str, Any], work: Work, now: float) -> Request:
+    if not work.own:
+        return _of_others(item, work)
+    spec = item.get("spec") or {}
+    if _is_deleting(item):
+        return _while_it_goes(item, work)
+    if spec.get("suspend"):
+        return Request(NOTHING, status.SUSPENDED, "spec.suspend is true: set it to false, and it begins")
+    if work.role == "maintenance":
+        return _maintenance(item, window_of(item), now)
+    if status.holds(item, "Completed"):
+        return Request(NOTHING)
+    return _once(item, work)
+
+
+def _once(item: Mapping[str, Any], work: Work) -> Request:
+    """What is done once, and only after somebody has seen the plan."""
+    spec = item.get("spec") or {}
+    approval = str(spec.get("approve") or "")
+    arguments = arguments_of(spec, work.role)
+    if approval and not spec.get("onDeletion"):
+        return Request(RUN, status.RUNNING, arguments={**arguments, **_approved(work, approval)})
+    if status.holds(item, "Planned"):
+        return Request(NOTHING)
+    return Request(PLAN, status.PLANNING, arguments=_to_plan(arguments, work), then=status.PLANNED)
+
+
+def _to_plan(arguments: dict[str, Any], work: Work) -> dict[str, Any]:
+    asked = {f"{work.role}_confirm": "skip"} if work.approval == "confirm" else {}
+    return {**arguments, **asked, f"{work.role}_planning": True}
+
+
+def _approved(work: Work, approval: str) -> dict[str, Any]:
+    if approval != "always":
+        return {f"{work.role}_{work.approval}": approval}
+    return {f"{work.role}_{work.approval}": work.approved_always} if work.approved_always else {}
+
+
+def _while_it_goes(item: Mapping[str, Any], work: Work) -> Request:
+    """It is being deleted, and our finalizer holds it until this is done."""
+    if work.role == "maintenance":
+        return Request(RUN, status.RUNNING, "its routes go back", _ended(_routes_in_its_own_namespace(item)))
+    spec = item.get("spec") or {}
+    arguments = arguments_of(spec, work.role)
+    if spec.get("onDeletion") and not spec.get("suspend") and not status.holds(item, "Completed"):
+        return Request(RUN, status.RUNNING, arguments={**arguments, **_approved(work, spec.get("approve") or "always")})
+    return Request(NOTHING)
+
+
+def _routes_in_its_own_namespace(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a Maintenance. Where it names no namespace, its own is meant, never every one."""
+    arguments = arguments_of(item.get("spec") or {}, "maintenance")
+    home = item["metadata"]["namespace"]
+    targets = arguments.get("maintenance_targets")
+    if not targets:
+        return {"maintenance_namespace": home, **arguments}
+    return {**arguments, "maintenance_targets": [{"namespace": home, **target} for target in targets]}
+
+
+def _maintenance(item: Mapping[str, Any], window: Window, now: float) -> Request:
+    arguments = _routes_in_its_own_namespace(item)
+    if window.start is not None and now < window.start:
+        return Request(NOTHING, status.SCHEDULED, f"begins at {window.start_text}", wake_after=window.start - now)
+    if window.end is not None and now >= window.end:
+        if status.holds(item, "Completed"):
+            return Request(NOTHING)
+        return Request(RUN, status.RUNNING, "the window is over", _ended(arguments))
+    wake = window.end - now if window.end is not None else 0.0
+    if (item.get("spec") or {}).get("state") != "enabled":
+        ends = Request(RUN, status.RUNNING, arguments=arguments)
+        return Request(NOTHING) if status.holds(item, "Completed") else ends
+    if status.holds(item, "Progressing", reason=status.reason_of(status.STANDING)):
+        return Request(NOTHING, wake_after=wake)
+    if window.end is not None:
+        arguments = {**arguments, "maintenance_end": window.end_text}
+        arguments.pop("maintenance_window", None)
+    return Request(RUN, status.RUNNING, arguments=arguments, then=status.STANDING, wake_after=wake)
+
+
+def _ended(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    kept = ("maintenance_namespace", "maintenance_targets", "maintenance_timeout", "maintenance_route_kinds")
+    return {"maintenance_state": "disabled", **{key: arguments[key] for key in kept if key in arguments}}
+
+
+# -- kinds of others, which opted in by a label -------------------------------------------------------------------
+
+
+def _of_others(item: Mapping[str, Any], work: Work) -> Request:
+    if work.role == "maintenance":
+        return _route(item)
+    if not _is_deleting(item):
+        return Request(NOTHING)
+    name = item["metadata"]["name"]
+    named = {"managed_cluster": {"names": [name]}, "network_revert": {"nncp": name}}[work.role]
+    return Request(RUN, arguments={f"{work.role}_{key}": value for key, value in named.items()})
+
+
+def _route(item: Mapping[str, Any]) -> Request:
+    """A route follows its annotation, as the operator of that name did it."""
+    if _is_deleting(item):
+        return Request(NOTHING)
+    metadata = item["metadata"]
+    annotations = metadata.get("annotations") or {}
+    wanted = str(annotations.get(ENABLED, "")).lower() == "true"
+    target = {"kind": item["kind"], "name": metadata["name"], "namespace": metadata["namespace"]}
+    request = Request(RUN, arguments={"maintenance_state": "enabled", "maintenance_targets": [target]})
+    if not wanted:
+        return replace(request, arguments={**request.arguments, "maintenance_state": "disabled"})
+    page = annotations.get(PAGE)
+    return replace(request, arguments={**request.arguments, "maintenance_page": {"name": page}}) if page else request
+
+
+def _is_deleting(item: Mapping[str, Any]) -> bool:
+    return bool((item.get("metadata") or {}).get("deletionTimestamp"))
+
+
+__all__ = ["NOTHING", "PLAN", "RUN", "Request", "what_is_asked"]

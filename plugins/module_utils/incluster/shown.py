@@ -1,0 +1,45 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which objects a plan has shown, kept in the status: what was approved can be gone on with after a restart.
+
+Room: incluster (pure). A run that was cut off leaves less to do, so its plan has another hash; it goes on without a new
+approval if everything that is left was in the plan that somebody saw.
+"""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# A status has its limits: 22 characters an object.
+MOST = 5000
+
+
+def kept_of(plan: Mapping[str, Any], plan_hash: str) -> dict[str, str]:
+    """For the status; without objects where there are too many, or one is called differently."""
+    try:
+        packed = b"".join(uuid.UUID(uid).bytes for uid in sorted(set(_uids(plan))))
+    except ValueError:
+        packed = b""
+    if len(packed) > MOST * 16:
+        packed = b""
+    return {"planHash": plan_hash, "objects": base64.b64encode(packed).decode()}
+
+
+def shown_in(status: Mapping[str, Any], plan_hash: str | None) -> frozenset[str]:
+    """uids of everything in the plan with this hash; nothing where another one was shown."""
+    kept = status.get("shown") or {}
+    if not plan_hash or kept.get("planHash") != plan_hash:
+        return frozenset()
+    packed = base64.b64decode(kept.get("objects") or "")
+    return frozenset(str(uuid.UUID(bytes=packed[place : place + 16])) for place in range(0, len(packed), 16))
+
+
+def _uids(plan: Mapping[str, Any]) -> Iterator[str]:
+    for step in plan.get("steps") or ():
+        for row in (*(step.get("objects") or ()), *(step.get("release") or ())):
+            yield str(row["object"]["uid"])

@@ -1,0 +1,53 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Commands to copy: what a person types next.
+
+Room: teardown (pure).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+
+from ...objects import Resource
+from ..owner_facts import Workload
+
+_DEPLOYED = {"Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds"}
+
+
+def remove_finalizer(kind: Resource, namespace: str, name: str, finalizer: str) -> str:
+    """Guarded as always: it refuses while the controller is alive. Without a name, of all objects of the kind."""
+    options = {"kind": kind.qualified, "namespace": namespace, "name": name, "finalizers": finalizer}
+    return _ad_hoc("finalizer", options)
+
+
+def explain(**options: str) -> str:
+    """Ask again, about something else."""
+    return _ad_hoc("blockers_info", options)
+
+
+def _ad_hoc(module: str, options: Mapping[str, str]) -> str:
+    given = " ".join(f"{key}={value}" for key, value in options.items() if value)
+    return f"ansible localhost -m sunset.kube.{module} -a {shlex.quote(given)}"
+
+
+def bring_back(workload: Workload) -> str:
+    """Start it again where it was scaled down; otherwise look why it does not run. Nobody scales a DaemonSet."""
+    short = _DEPLOYED[workload.kind]
+    what = f"kubectl -n {workload.namespace}"
+    if workload.wanted or workload.kind == "DaemonSet":
+        return f"see why its owner does not run: {what} describe {short}/{workload.name}"
+    return f"bring its owner back for a while: {what} scale {short}/{workload.name} --replicas=1"
+
+
+def look_at(owner: str, *, alive: bool) -> str:
+    """Empty where the owner is no workload that can be looked at."""
+    kind, _blank, place = owner.partition(" ")
+    namespace, _slash, name = place.partition("/")
+    if kind not in _DEPLOYED:
+        return ""
+    what = f"{_DEPLOYED[kind]}/{name}"
+    return f"kubectl -n {namespace} " + (f"logs {what} --tail=50" if alive else f"describe {what}")

@@ -1,0 +1,78 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A finalizer on an object: who should remove it, does he live, what it guards, and what is lost without it.
+
+Room: teardown (pure).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...objects import Record, Resource
+from ..catalogue import known
+from ..owners import Life, Owner, OwnerFacts, judge_owner
+
+UNKNOWN = "unknown"
+_SERVER = "kube-apiserver"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """One finalizer. `home` is the namespace its owner lives or lived in, if that is known."""
+
+    name: str
+    owner: str
+    alive: str  # alive, gone or unknown
+    why: str
+    meaning: str
+    danger: str
+    protected: bool
+    home: str = ""
+    instead: str = ""  # what to do rather than remove it by hand
+
+    @property
+    def is_hopeless(self) -> bool:
+        return self.alive == Life.GONE.value
+
+
+class Holders:
+    """Judges each finalizer once for all objects that carry it alike: there may be ten thousand of them."""
+
+    def __init__(self, facts: OwnerFacts) -> None:
+        self._facts = facts
+        self._judged: dict[tuple[object, ...], Holder] = {}
+
+    def of(self, record: Record, kind: Resource | None = None) -> list[Holder]:
+        return [self._judge(record, kind, name) for name in record.finalizers]
+
+    def _judge(self, record: Record, kind: Resource | None, name: str) -> Holder:
+        managers = tuple(manager for finalizer, manager in record.finalizer_managers if finalizer == name)
+        key = (name, managers, kind, record.namespace if kind else "")
+        if key not in self._judged:
+            self._judged[key] = judge_holder(name, managers, self._facts, kind, record.namespace)
+        return self._judged[key]
+
+
+def judge_holder(
+    name: str, managers: Sequence[str], facts: OwnerFacts, kind: Resource | None = None, namespace: str = ""
+) -> Holder:
+    owner = judge_owner(name, managers, facts, kind, namespace)
+    entry = known(name)
+    if entry and entry.owner == _SERVER:
+        owner = Owner(Life.ALIVE, _SERVER, "it has answered us")
+    who = owner.who if "/" in owner.who else (entry.owner if entry else owner.who)
+    return Holder(
+        name,
+        who,
+        owner.life.value,
+        owner.why,
+        entry.guards if entry else "",
+        entry.danger if entry else UNKNOWN,
+        bool(entry and entry.protected),
+        owner.namespace,
+        entry.instead if entry else "",
+    )

@@ -1,0 +1,96 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the API server says when it refuses a change, and whose word it is: a policy, a webhook, the schema.
+
+Room: teardown (pure).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ...objects import ObjectRef, Resource
+from ...profiles.built_in_groups import BUILT_IN_GROUPS
+from ..obstacles.obstacle import WEBHOOK
+from .cause import POLICY, REFUSED, RIGHTS, SCHEMA, USAGE, Cause
+
+if TYPE_CHECKING:
+    from ...kube.answers import ApiError
+
+_WORDS = {"patch": "every change of it", "delete": "its deletion"}
+_POLICY = re.compile(r"ValidatingAdmissionPolicy '([^']+)' with binding '([^']+)' denied request: (.*)", re.DOTALL)
+_WEBHOOK = re.compile(r'admission webhook "([^"]+)" denied the request:? ?(.*)', re.DOTALL)
+_SILENT = re.compile(r'failed calling webhook "([^"]+)": (.*)', re.DOTALL)
+_NO_DRY_RUN = re.compile(r'admission webhook "([^"]+)" does not support dry run')
+_NO_USAGES = "nousages."  # Crossplane's webhook
+_MOST_CAUSES = 3
+
+
+def cause_of_refusal(problem: ApiError, verb: str, ref: ObjectRef, kind: Resource) -> tuple[Cause | None, str]:
+    """Why it is refused, or why that cannot be told."""
+    unsaid = _NO_DRY_RUN.search(problem.message)
+    if unsaid:
+        return None, f"webhook {unsaid[1]} cannot be asked without consequences"
+    for pattern, read in _READERS:
+        match = pattern.search(problem.message)
+        if match:
+            return read(match, _WORDS[verb], ref), ""
+    if problem.status == 422 and problem.causes:
+        return _schema(problem, _WORDS[verb], ref, kind), ""
+    if problem.status == 403:
+        return Cause(RIGHTS, f"the API server refuses {_WORDS[verb]}: {problem.message}", "ask for the right"), ""
+    if problem.status in (404, 409, 429) or problem.status >= 500:
+        return None, problem.why
+    return Cause(REFUSED, f"the API server refuses {_WORDS[verb]}: {problem.why}"), ""
+
+
+def _by_policy(match: re.Match[str], what: str, ref: ObjectRef) -> Cause:
+    policy, binding, words = match[1], match[2], match[3].strip()
+    return Cause(
+        POLICY,
+        f"ValidatingAdmissionPolicy {policy} refuses {what}: {words}",
+        f"do as policy {policy} says, or lift it for a while:"
+        f" kubectl delete validatingadmissionpolicybinding {binding}",
+    )
+
+
+def _by_webhook(match: re.Match[str], what: str, ref: ObjectRef) -> Cause:
+    hook, words = match[1], match[2].strip() or "it does not say why"
+    kind = USAGE if hook.startswith(_NO_USAGES) else WEBHOOK
+    return Cause(
+        kind, f"webhook {hook} refuses {what}: {words}", f"do as webhook {hook} says: it is its application's word"
+    )
+
+
+def _by_silence(match: re.Match[str], what: str, ref: ObjectRef) -> Cause:
+    reason = match[2].strip().partition(": context deadline")[0]
+    find = f"kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml | grep -n '{match[1]}'"
+    return Cause(
+        WEBHOOK,
+        f"webhook {match[1]} does not answer, so the API server refuses {what}: {reason}",
+        f"bring what serves it back, or find it and remove it: {find}",
+    )
+
+
+def _schema(problem: ApiError, what: str, ref: ObjectRef, kind: Resource) -> Cause:
+    shown = "; ".join(problem.causes[:_MOST_CAUSES])
+    more = f" and {len(problem.causes) - _MOST_CAUSES} more" if problem.causes[_MOST_CAUSES:] else ""
+    where = f" -n {ref.namespace}" if ref.namespace else ""
+    edit = f"kubectl{where} edit {kind.qualified} {ref.name}"
+    loosen = "" if kind.group in BUILT_IN_GROUPS else f", or loosen the schema: kubectl edit crd {kind.qualified}"
+    return Cause(
+        SCHEMA,
+        f"the API server refuses {what}, because it breaks its own schema: {shown}{more}",
+        f"mend these fields and take the finalizer off in one go: {edit}{loosen}",
+    )
+
+
+_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str, ObjectRef], Cause]], ...] = (
+    (_POLICY, _by_policy),
+    (_WEBHOOK, _by_webhook),
+    (_SILENT, _by_silence),
+)

@@ -1,0 +1,105 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Volume claims that pods still use, and volumes that claims are still bound to.
+
+Room: teardown. A list of pods a namespace with claims that hang, and one of volumes where volumes hang.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...objects import Record, Resource
+from ...paths import value_at
+from ...well_known import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS
+from .cause import CLAIM, MOST_NAMED, POD, Cause, some_of
+from .census import FEW_NAMESPACES, Census, Seen
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+
+_ENDED = ("Succeeded", "Failed")
+_PROTECTION = {
+    PERSISTENT_VOLUME_CLAIMS.qualified: "kubernetes.io/pvc-protection",
+    PERSISTENT_VOLUMES.qualified: "kubernetes.io/pv-protection",
+}
+
+
+@dataclass
+class Volumes:
+    pods: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)  # claim → pods that use it
+    volumes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name → whole
+
+
+def fetch_volumes(found: Sequence[Seen], census: Census, cluster: Cluster) -> Volumes:
+    held = [(kind, record) for kind, record in found if _is_held(kind, record)]
+    places = sorted({record.namespace for _kind, record in held if record.namespace})
+    names = {record.name for kind, record in held if not kind.namespaced}
+    users: dict[tuple[str, str], list[str]] = defaultdict(list)
+    volumes: dict[str, Mapping[str, Any]] = {}
+
+    def read_pods() -> None:
+        scopes: list[str | None] = [None] if len(places) > FEW_NAMESPACES else [*places]
+        for pod in (pod for scope in scopes for pod in cluster.list_whole(PODS, scope)):
+            for claim in _claims_of(pod):
+                users[pod["metadata"]["namespace"], claim].append(pod["metadata"]["name"])
+
+    def read_volumes() -> None:
+        items = cluster.list_whole(PERSISTENT_VOLUMES)
+        volumes.update((item["metadata"]["name"], item) for item in items if item["metadata"]["name"] in names)
+
+    if places:
+        census.attempt("which pods use volume claims", read_pods)
+    if names:
+        census.attempt("which claims volumes are bound to", read_volumes)
+    return Volumes(users, volumes)
+
+
+def _is_held(kind: Resource, record: Record) -> bool:
+    return record.terminating and _PROTECTION.get(kind.qualified) in record.finalizers
+
+
+def _claims_of(pod: Mapping[str, Any]) -> Iterable[str]:
+    """A pod that has ended uses nothing."""
+    if value_at(pod, "status.phase") in _ENDED:
+        return
+    for volume in value_at(pod, "spec.volumes") or ():
+        claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+        # A generic ephemeral volume has a claim of its own, named after pod and volume.
+        if volume.get("ephemeral"):
+            claim = f"{pod['metadata']['name']}-{volume.get('name')}"
+        if claim:
+            yield str(claim)
+
+
+def used_by_a_pod(kind: Resource, record: Record, volumes: Volumes) -> Iterable[Cause]:
+    if kind.qualified != PERSISTENT_VOLUME_CLAIMS.qualified or not _is_held(kind, record):
+        return
+    pods = list(volumes.pods.get((record.namespace, record.name)) or ())
+    if pods:
+        delete = f"kubectl -n {record.namespace} delete pod {' '.join(pods[:MOST_NAMED])}"
+        first = f"Pod {record.namespace}/{pods[0]}"
+        yield Cause(POD, f"Pod {some_of(pods)} still uses it", f"stop what made the pod, then: {delete}", on=first)
+
+
+def bound_to_a_claim(kind: Resource, record: Record, volumes: Volumes) -> Iterable[Cause]:
+    if kind.qualified != PERSISTENT_VOLUMES.qualified or not _is_held(kind, record):
+        return
+    volume = volumes.volumes.get(record.name) or {}
+    claim = value_at(volume, "spec.claimRef") or {}
+    if value_at(volume, "status.phase") != "Bound" or not claim.get("name"):
+        return
+    namespace, name = claim.get("namespace") or "", claim["name"]
+    policy = value_at(volume, "spec.persistentVolumeReclaimPolicy")
+    loses = "its disk goes with it" if policy == "Delete" else "its disk stays"
+    yield Cause(
+        CLAIM,
+        f"PersistentVolumeClaim {namespace}/{name} is still bound to it",
+        f"if nobody needs the claim any more ({loses}): kubectl -n {namespace} delete pvc {name}",
+        on=f"PersistentVolumeClaim {namespace}/{name}",
+    )

@@ -1,0 +1,54 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Something in the cluster that would stop deletes and patches, whoever sends them.
+
+Room: teardown (pure).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...objects import ObjectRef
+
+WEBHOOK = "webhook"
+CONVERSION = "conversion"
+API_SERVICE = "api service"
+
+Place = tuple[str, str]  # (namespace, name) of a Service
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """`certain`: it is in the way now. Otherwise it may be: what would decide it cannot be seen from here."""
+
+    kind: str  # WEBHOOK, CONVERSION or API_SERVICE
+    ref: ObjectRef
+    why: str
+    suggestion: str
+    services: frozenset[Place] = frozenset()  # the Services it calls in vain
+    certain: bool = True
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.ref} {self.why}" if self.kind == WEBHOOK else f"{self.ref}: {self.why}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "kind": self.kind,
+            "object": self.ref.as_dict(),
+            "why": self.why,
+            "suggestion": self.suggestion,
+            "services": [{"namespace": namespace, "name": name} for namespace, name in sorted(self.services)],
+            "certain": self.certain,
+        }
+
+
+@dataclass
+class Obstacles:
+    """What was found, and what could not be looked at: there may be more of them behind it."""
+
+    found: list[Obstacle] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)

@@ -1,0 +1,83 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where an application comes from: the record that says what belongs to it.
+
+Room: teardown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...problems import Refused
+from ..drain.options import AUTO
+from ..members.detection import Candidate, find_sources
+from .options import UninstallOptions
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+
+# They own what another source installed: a Flux HelmRelease is no second opinion beside its Helm release.
+_OWNERS = frozenset({"flux", "argocd", "olm"})
+
+
+def find_origin(options: UninstallOptions, cluster: Cluster) -> Candidate:
+    """The source the task names, or the one there is. Where nothing is found, the most likely one: it says so."""
+    if options.manifests:
+        return _manifests(options)
+    if options.source == "namespace" or not options.release:
+        return Candidate("namespace", {"namespace": options.namespace}, f"namespace {options.namespace}")
+    if options.source not in (AUTO, *_OWNERS):
+        return _named(options.source, options)
+    # The objects of owners mostly lie elsewhere than the application.
+    source = None if options.source == AUTO else options.source
+    fitting = find_sources(options.release, options.namespace or None, cluster, source)
+    if not fitting:
+        return _nothing_found(options)
+    others = [one for one in fitting[1:] if one.option != fitting[0].option]
+    if others and fitting[0].source not in _OWNERS:
+        raise Refused(
+            f"more than one thing is called {options.release}",
+            why=f"{' and '.join(one.what for one in fitting)} are both there",
+            next_step=f"say which, for example source: {fitting[0].source}; nothing was changed",
+        )
+    return fitting[0]
+
+
+def _manifests(options: UninstallOptions) -> Candidate:
+    sources = options.manifests if isinstance(options.manifests, list) else [options.manifests]
+    value: dict[str, Any] = {"sources": sources}
+    if options.namespace:
+        value["namespace"] = options.namespace
+    return Candidate("manifests", {"manifests": value}, "manifests")
+
+
+def _named(source: str, options: UninstallOptions) -> Candidate:
+    word, title = _WORDS[source]
+    value = {word: options.release, "namespace": options.namespace}
+    if source == "helm":
+        value["driver"] = "auto"
+    return Candidate(source, {source: value}, f"{title} {options.namespace}/{options.release}")
+
+
+_WORDS = {
+    "helm": ("release", "Helm release"),
+    "kapp": ("app", "kapp application"),
+    "argocd": ("name", "Argo CD Application"),
+    "olm": ("subscription", "OLM Subscription"),
+}
+
+
+def _nothing_found(options: UninstallOptions) -> Candidate:
+    if options.source == "flux":
+        value = {"kind": "HelmRelease", "name": options.release, "namespace": options.namespace}
+        return Candidate("flux", {"flux": value}, f"Flux HelmRelease {options.namespace}/{options.release}")
+    if not options.namespace:
+        raise Refused(
+            f"nothing called {options.release} was found",
+            why="no Helm release, kapp application, Flux, Argo CD or OLM object has this name",
+            next_step="give its namespace and check the name; nothing was changed",
+        )
+    return _named("helm", options)

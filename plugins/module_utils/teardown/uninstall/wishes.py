@@ -1,0 +1,157 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a task wishes beyond what the source names: definitions and their instances, volumes, routes, the namespace.
+
+Room: teardown. Each wish changes the ground a plan is made of; a thing that stays says by which option.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ...objects import Resource
+from ...paths import value_at
+from ...profiles.route_kinds import ROUTE_KINDS
+from ...well_known import LEASES, MADE_BY_US, NAMESPACES, PERSISTENT_VOLUME_CLAIMS
+from ..guards import CRD, keep_marker_of
+from ..members.looking import TRANSIENT, Looker, Member
+from ..plan import Ground, Plan
+from ..ranked_delete import Adjust
+from .options import UninstallOptions
+
+if TYPE_CHECKING:
+    from ...kube.cluster import Cluster
+
+_STATEFUL_SETS = ("apps", "statefulsets")
+
+
+def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
+    def adjust(ground: Ground, looker: Looker) -> None:
+        if options.routes != "delete":
+            # A page in front of the routes: put there after the plan was shown, and taken away by who put it there.
+            ground.members = [member for member in ground.members if not _is_made_by_us(member)]
+        known = {member.record.uid for member in ground.members}
+        if options.crds == "keep":
+            _keep(ground, lambda member: _kind(member) == CRD, "crds: keep")
+        elif options.instances == "delete":
+            ground.members += [one for one in instances_of(ground.members, looker) if one.record.uid not in known]
+        if options.routes == "keep":
+            _keep(ground, _is_route, "routes: keep")
+        volumes = [one for one in volumes_of(ground.members, looker, cluster) if one.record.uid not in known]
+        for volume in volumes if options.volumes == "keep" else ():
+            volume.keep = "it holds data (volumes: keep)"
+        ground.members += volumes
+        ground.members += [one for one in leases_of(ground, looker, cluster) if one.record.uid not in known]
+        _deal_with_the_namespace(options, ground, looker, cluster)
+
+    return adjust
+
+
+def _keep(ground: Ground, wanted: Callable[[Member], bool], why: str) -> None:
+    for member in ground.members:
+        if wanted(member):
+            member.keep = member.keep or why
+
+
+def _kind(member: Member) -> tuple[str, str]:
+    return member.resource.group, member.resource.plural
+
+
+def _is_made_by_us(member: Member) -> bool:
+    return member.record.labels.get(MADE_BY_US[0]) == MADE_BY_US[1]
+
+
+def routes_in(plan: Plan) -> list[Member]:
+    """The application's own routes, whether they go or stay."""
+    members = [entry.member for entry in (*plan.going, *plan.kept)]
+    return [member for member in members if _is_route(member)]
+
+
+def _is_route(member: Member) -> bool:
+    return (member.resource.group, member.resource.kind) in ROUTE_KINDS
+
+
+def instances_of(members: list[Member], looker: Looker) -> Iterator[Member]:
+    """Custom resources of definitions that go, whoever made them: shown in the plan, gone before their operator is."""
+    for definition in [member for member in members if _kind(member) == CRD]:
+        plural, _dot, group = definition.record.name.partition(".")
+        resource = looker.resolve(plural, f"{group}/", by_hand=False)
+        if resource is None:
+            continue  # not served any more: the API server is already taking it apart
+        for record in looker.everything(resource):
+            yield Member(resource, record, f"of {definition.ref} (instances: delete)", marked=False)
+
+
+def volumes_of(members: list[Member], looker: Looker, cluster: Cluster) -> Iterator[Member]:
+    """Claims that StatefulSets made: nobody's record names them, and no controller deletes them by default."""
+    sets = [member for member in members if _kind(member) == _STATEFUL_SETS]
+    resource: Resource = PERSISTENT_VOLUME_CLAIMS
+    for namespace in sorted({member.record.namespace for member in sets}):
+        patterns = []
+        uids = {member.record.uid for member in sets if member.record.namespace == namespace}
+        for item in cluster.list_whole(sets[0].resource, namespace):
+            templates = value_at(item, "spec.volumeClaimTemplates") or ()
+            if item["metadata"]["uid"] in uids:
+                patterns += [f"{one['metadata']['name']}-{item['metadata']['name']}-[0-9]+" for one in templates]
+        for record in looker.everything(resource, namespace) if patterns else ():
+            if any(re.fullmatch(pattern, record.name) for pattern in patterns):
+                yield Member(resource, record, "claim of a StatefulSet (volumes: delete)", marked=False)
+
+
+def leases_of(ground: Ground, looker: Looker, cluster: Cluster) -> Iterator[Member]:
+    """Leader Leases that the application's own workloads hold or held, also those that are gone already."""
+    places = {(one.record.namespace, one.record.name) for one in ground.members if one.resource.group == "apps"}
+    places |= {(claim.namespace, claim.name) for claim in ground.absent if claim.group == "apps"}
+    for namespace in sorted({namespace for namespace, _name in places}):
+        held = {
+            item["metadata"]["uid"]
+            for item in cluster.list_whole(LEASES, namespace)
+            if _is_held(str(value_at(item, "spec.holderIdentity") or ""), namespace, places)
+        }
+        for record in looker.everything(LEASES, namespace) if held else ():
+            if record.uid in held:
+                yield Member(LEASES, record, "held by a workload of it", marked=False)
+
+
+def _is_held(holder: str, namespace: str, places: set[tuple[str, str]]) -> bool:
+    # A holder is called after its pod, and a pod after its workload.
+    return any(place == namespace and holder.startswith(f"{name}-") for place, name in places)
+
+
+def _deal_with_the_namespace(options: UninstallOptions, ground: Ground, looker: Looker, cluster: Cluster) -> None:
+    """With the source's records, after them: as long as anything is left, the record says what belongs together.
+
+    A namespace that somebody has deleted already takes everything in it along: all of it is in the plan.
+    """
+    name = options.namespace
+    record = cluster.read(NAMESPACES, "", name) if name else None
+    if record is None or not (options.delete_namespace or record.terminating):
+        return
+    looker.look_into_namespace(name)
+    looker.everything(NAMESPACES)
+    if record.terminating:
+        ground.members += list(_going_along(name, ground, looker))
+    ground.members = [member for member in ground.members if not _is_namespace(member, name)]
+    why = "it is being deleted" if record.terminating else "delete_namespace: true"
+    member = Member(NAMESPACES, record, why, marked=False)
+    member.keep = keep_marker_of(member)
+    ground.records.append(member)
+
+
+def _going_along(namespace: str, ground: Ground, looker: Looker) -> Iterator[Member]:
+    known = {member.record.uid for member in (*ground.members, *ground.records)}
+    for listing in looker.listings:
+        kind = (listing.scope.resource.group, listing.scope.resource.plural)
+        for record in listing.records if listing.scope.resource.namespaced and kind not in TRANSIENT else ():
+            if record.namespace == namespace and record.uid not in known:
+                known.add(record.uid)
+                why = f"namespace {namespace} is being deleted"
+                yield Member(listing.scope.resource, record, why, marked=False)
+
+
+def _is_namespace(member: Member, name: str) -> bool:
+    return _kind(member) == ("", "namespaces") and member.record.name == name

@@ -1,0 +1,309 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: uninstall
+short_description: Take a whole application out of a cluster, its operator included
+version_added: 0.1.0
+description:
+  - Finds out what belongs to the application, from the record of whoever deployed it, and removes all of it in the one
+    order that does not get stuck. Custom resources go while their operator still runs, webhooks before their backends,
+    definitions after their instances, the record last.
+  - Looks before it writes. The preflight stops, with the one thing to decide, where a controller is gone whose
+    finalizers hold something, where objects of others would go along, where a dead webhook would refuse our writes, or
+    where a right is missing. Nothing is changed then.
+  - Products we have a profile for (see M(sunset.kube.drain)) are drained first, when they are in the plan.
+  - Looks again afterwards, at every kind in the cluster, for anything that still bears a trace of the application - its
+    groups, labels and marks, finalizers, role bindings, webhooks, API services and Leases.
+  - May be stopped at any time and run again; it goes on where it stopped.
+  - Most people want the playbook C(sunset.kube.uninstall), which shows the plan and asks before it runs this.
+extends_documentation_fragment:
+  - sunset.kube.connection
+  - sunset.kube.installation
+  - sunset.kube.run
+  - sunset.kube.run.waiting
+  - sunset.kube.attributes
+  - sunset.kube.attributes.writes
+options:
+  release:
+    description:
+      - Name of the Helm release, kapp application, Flux object, Argo CD Application or OLM Subscription.
+    type: str
+  namespace:
+    description:
+      - Namespace of the O(release). Alone, everything in this namespace is taken.
+    type: str
+  source:
+    description:
+      - Whose record says what belongs to the application. V(auto) takes the one that is there, and asks if there are
+        several. With O(manifests) these, without O(release) the whole O(namespace).
+      - Neither the chart nor the tool that installed it is needed.
+    type: str
+    choices: [auto, helm, kapp, flux, argocd, olm, manifests, namespace]
+    default: auto
+  manifests:
+    description:
+      - Manifests that name the objects. A list of paths, directories, globs and inline documents. O(namespace) is for
+        objects that name none.
+    type: raw
+  profile:
+    description:
+      - The product to drain before the deletion. V(auto) drains every product we know that is in the plan, V(none)
+        drains nothing. Otherwise a name or a hash, as in M(sunset.kube.drain).
+    type: raw
+    default: auto
+  policy:
+    description:
+      - For the drain. V(Retain) takes the finalizers off, and what exists outside the cluster stays. V(Delete) lets the
+        running operator clean up outside the cluster.
+      - Without it, what the product's anchor says, else V(Retain).
+    type: str
+    choices: [Retain, Delete]
+  crds:
+    description:
+      - Whether the application's CustomResourceDefinitions go.
+    type: str
+    choices: [delete, keep]
+    default: delete
+  instances:
+    description:
+      - Custom resources that are not part of the application, but would go with its definitions.
+      - V(refuse) stops and names them. V(delete) puts them into the plan, before their operator. V(keep) keeps them and
+        their definitions.
+    type: str
+    choices: [refuse, delete, keep]
+    default: refuse
+  volumes:
+    description:
+      - PersistentVolumeClaims that the application's StatefulSets made. They hold data, and no record names them.
+    type: str
+    choices: [keep, delete]
+    default: keep
+  routes:
+    description:
+      - Ingresses and other routes of the application. V(last) takes them after everything else that has a namespace, so
+        that a maintenance page in front of them is seen until then. V(keep) leaves them, and a page in front of them.
+    type: str
+    choices: [delete, last, keep]
+    default: delete
+  delete_namespace:
+    description:
+      - Delete O(namespace) itself, after the record. Refused while it holds anything that is not in the plan.
+    type: bool
+    default: false
+  force:
+    description:
+      - Consent to strip the finalizers of objects that stay although they are being deleted. What their controller
+        would have cleaned up outside the cluster stays. Finalizers that guard money or data need O(force_allow).
+    type: bool
+    default: false
+  force_after:
+    description:
+      - Seconds after the deletion of an object before O(force) strips its finalizers.
+    type: int
+    default: 30
+  force_allow:
+    description:
+      - Finalizers that guard money or data, by their full name, that O(force) may strip all the same.
+    type: list
+    elements: str
+  gitops:
+    description:
+      - What to do when a GitOps tool outside the plan would bring objects back. V(fail) stops and says how to make it
+        wait, V(ignore) goes on.
+    type: str
+    choices: [fail, ignore]
+    default: fail
+  on_leftovers:
+    description:
+      - Whether the task warns or fails when something of the application is left at the end.
+    type: str
+    choices: [warn, fail]
+    default: warn
+  stages:
+    description:
+      - What to do. V(preflight) looks for obstacles, V(drain) frees what operators hold, V(delete) deletes, V(verify)
+        looks for leftovers.
+    type: list
+    elements: str
+    choices: [preflight, drain, delete, verify]
+    default: [preflight, drain, delete, verify]
+  undo_vault_password:
+    description:
+      - Password for the Secrets in the undo bundle of O(evidence_dir). Without it they are left out. Only when the task
+        runs on the controller.
+    type: str
+notes:
+  - Rights to list every kind are needed for the last look; kinds that could not be seen are named in RV(unseen).
+seealso:
+  - module: sunset.kube.ranked_delete
+  - module: sunset.kube.drain
+  - module: sunset.kube.undo
+  - module: sunset.kube.members_info
+author:
+  - sunset.kube contributors (@sunset-kube)
+"""
+
+EXAMPLES = r"""
+- name: What would it do?
+  sunset.kube.uninstall:
+    release: shop
+    namespace: shop
+  check_mode: true
+  register: plan
+
+- name: Do exactly that, and keep the proof
+  sunset.kube.uninstall:
+    release: shop
+    namespace: shop
+    plan_hash: "{{ plan.plan_hash }}"
+    evidence_dir: ./evidence
+
+- name: With everything that hangs on it - namespace, volumes, custom resources of its users
+  sunset.kube.uninstall:
+    release: shop
+    namespace: shop
+    delete_namespace: true
+    volumes: delete
+    instances: delete
+
+- name: The operator is gone, and its finalizers hold everything
+  sunset.kube.uninstall:
+    release: shop
+    namespace: shop
+    force: true
+
+- name: What these manifests brought
+  sunset.kube.uninstall:
+    manifests: [deploy/]
+    namespace: shop
+"""
+
+RETURN = r"""
+plan_hash:
+  description: Hash of the whole plan, drains included, for O(plan_hash).
+  returned: when a plan was made
+  type: str
+source:
+  description: Whose record was followed.
+  returned: when a plan was made
+  type: str
+  sample: Helm release shop/shop
+missing:
+  description: Why there is no plan, if the record is not there. Leftovers are looked for all the same.
+  returned: when a plan was made
+  type: str
+profiles:
+  description: Products that are drained.
+  returned: when a plan was made
+  type: list
+  elements: str
+preflight:
+  description:
+    - What was checked before the first write, each with C(check), C(level) (V(ok), V(warn), V(stop)), C(text) and
+      C(next_step).
+  returned: when a plan was made
+  type: list
+  elements: dict
+text:
+  description: Plan or outcome as a tree, line by line. Shown on the terminal as well when the task is local.
+  returned: when a plan was made
+  type: list
+  elements: str
+total:
+  description: Objects the plan touches.
+  returned: when a plan was made
+  type: int
+forecast:
+  description: Seconds it should take when every controller is prompt.
+  returned: when a plan was made
+  type: int
+leftovers:
+  description: What is left, each with C(object), C(trace) and C(why).
+  returned: when a plan was made
+  type: list
+  elements: dict
+routes:
+  description: The application's routes, in the form that O(sunset.kube.maintenance#module:targets) takes.
+  returned: when a plan was made
+  type: list
+  elements: dict
+verified:
+  description: What the last look came to, in one sentence. Empty if nobody looked.
+  returned: when a plan was made
+  type: str
+unseen:
+  description: What could not be looked at for leftovers.
+  returned: when a plan was made
+  type: list
+  elements: str
+retained:
+  description:
+    - Objects that stay, or whose part outside the cluster stays, with the reason and the ids known of that part.
+  returned: when a plan was made
+  type: list
+  elements: dict
+plan:
+  description: The steps with their objects.
+  returned: in check mode
+  type: list
+  elements: dict
+steps:
+  description: The steps and what came of them.
+  returned: when a plan was made
+  type: list
+  elements: dict
+counts:
+  description: Objects by verdict and outcome.
+  returned: when a plan was made
+  type: dict
+kept:
+  description: What belongs to it and stays on purpose, with the verdict and the reason.
+  returned: when a plan was made
+  type: list
+  elements: dict
+unmatched:
+  description: What no step takes.
+  returned: when a plan was made
+  type: list
+  elements: dict
+survivors:
+  description: What should be free or gone and is not, with everything known about why, as
+    RV(sunset.kube.ranked_delete#module:survivors) has it.
+  returned: when a plan was made
+  type: list
+  elements: dict
+truncated:
+  description: Lists that were cut to 200 entries, with their full length. The files of O(evidence_dir) are complete.
+  returned: always
+  type: dict
+cluster:
+  description: Address of the API server.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: https://api.example.com:6443
+requests:
+  description: How many requests were sent, by verb.
+  returned: always
+  type: dict
+evidence:
+  description: Where the files of this run are.
+  returned: with O(evidence_dir)
+  type: str
+"""
+
+from ansible_collections.sunset.kube.plugins.module_utils.front import run_module
+from ansible_collections.sunset.kube.plugins.module_utils.jobs.uninstall import JOB
+
+
+def main() -> None:
+    run_module(JOB)
+
+
+if __name__ == "__main__":
+    main()

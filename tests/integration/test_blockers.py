@@ -1,0 +1,270 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`blockers_info` on a real API server: each kind of blocker, made as in the field, is told with its way out."""
+
+from __future__ import annotations
+
+from integration.breaking import dead_converter, dead_webhook, is_refused
+from integration.explaining import Explainer, causes, gone, row_of
+from integration.ranked import define
+from integration.stage import (
+    CLEANUP,
+    FOREIGN,
+    GROUP,
+    WIDGETS,
+    Body,
+    Stage,
+    body,
+    bring_to_life,
+    config_map,
+    crd,
+    deployment,
+    widget,
+)
+from lab.audit import AuditTrail
+from lab.fixtures import AsUser
+from lab.waiting import until
+
+
+def test_a_namespace_that_hangs_is_told_with_what_holds_it_and_the_next_command(
+    stage: Stage, explain: Explainer, audit: AuditTrail
+) -> None:
+    here = stage.namespace
+    stage.put(widget("a", here, CLEANUP), widget("b", here, CLEANUP), config_map("c", here, FOREIGN))
+    gone(stage, here, "NamespaceFinalizersRemaining")
+    result = explain(namespace=here)
+    namespace = row_of(result, here)
+    assert "finalizers hold what is left in it" in causes(namespace)["condition"]
+    assert "2 Widget" in causes(namespace)["content"]
+    [holder] = row_of(result, "a")["finalizers"]
+    assert (holder["name"], holder["alive"], holder["danger"]) == (CLEANUP, "unknown", "unknown")
+    command = f"ansible localhost -m sunset.kube.finalizer -a 'kind={WIDGETS} namespace={here} finalizers={CLEANUP}'"
+    assert result["next_steps"][0] == command
+    assert f"  1. {command}" in result["text"]
+    assert result["unreadable"] == []
+    assert audit.writes(explain.user.name) == []
+    assert result["requests"]["get"] <= 4
+
+
+def test_an_owner_that_is_alive_and_one_that_is_down_are_told_apart(stage: Stage, explain: Explainer) -> None:
+    here = stage.namespace
+    up, _down, young = stage.put(
+        deployment("up-operator", here), deployment("down-operator", here, replicas=0), deployment("new-operator", here)
+    )
+    bring_to_life(stage, up)
+    until(lambda: stage.look(young).get("status", {}).get("conditions"), "the third to be counted", every=0.05)
+    held = {"a": "up.example.com/x", "b": "down.example.com/x", "c": "new.example.com/x"}
+    stage.hang(*(widget(name, here, finalizer) for name, finalizer in held.items()))
+    result = explain(kind="widgets", namespace=here)
+    lives = {name: row_of(result, name)["finalizers"][0]["alive"] for name in held}
+    assert lives == {"a": "alive", "b": "gone", "c": "unknown"}, "who has just been started is not gone"
+    assert "may be starting" in row_of(result, "c")["finalizers"][0]["why"]
+    assert f"kubectl -n {here} logs deploy/up-operator" in row_of(result, "a")["suggestion"]
+    assert "sunset.kube.finalizer" in row_of(result, "b")["suggestion"]
+
+
+def test_a_circle_of_a_namespace_and_the_controller_inside_it_is_named_with_the_place_to_cut(
+    stage: Stage, explain: Explainer
+) -> None:
+    """The operator goes with its namespace, and what it should clean up stays: the classic."""
+    here = stage.namespace
+    stage.put(held_operator("keeper-operator", here), widget("w", here, CLEANUP))
+    assert stage.api.delete(f"/api/v1/namespaces/{here}")[0] == 200
+    result = explain(namespace=here)
+    [circle] = result["deadlocks"]
+    assert sorted(circle["objects"]) == [
+        f"Namespace {here}",
+        f"Widget {here}/w",
+        f"a running Deployment {here}/keeper-operator",
+    ]
+    assert f"finalizers={CLEANUP}" in circle["cut"]
+    assert "these wait for each other in a circle" in "\n".join(result["text"])
+
+
+def held_operator(name: str, namespace: str) -> Body:
+    """Its Deployment is held too, or it would be gone before anybody looks."""
+    operator = deployment(name, namespace, replicas=0)
+    operator["metadata"]["finalizers"] = [FOREIGN]
+    return operator
+
+
+def is_going(stage: Stage, path: str) -> None:
+    until(lambda: "deletionTimestamp" in stage.api.get(path)[1]["metadata"], f"{path} to go", timeout=30, every=0.1)
+
+
+def test_two_namespaces_that_wait_for_each_others_controllers_are_one_circle(stage: Stage, explain: Explainer) -> None:
+    one, other = stage.namespace, stage.another_namespace()
+    first, second = "first.example.com/x", "second.example.com/x"
+    stage.put(held_operator("second-operator", one), held_operator("first-operator", other))
+    stage.put(widget("w", one, first), widget("w", other, second))
+    for namespace in (one, other):
+        assert stage.api.delete(f"/api/v1/namespaces/{namespace}")[0] == 200
+    for namespace in (one, other):
+        is_going(stage, f"/apis/{GROUP}/v1/namespaces/{namespace}/widgets/w")
+    result = explain()
+    [circle] = [one_of for one_of in result["deadlocks"] if f"Namespace {one}" in one_of["objects"]]
+    assert sorted(circle["objects"]) == sorted(
+        [
+            *(f"Namespace {namespace}" for namespace in (one, other)),
+            *(f"Widget {namespace}/w" for namespace in (one, other)),
+            f"a running Deployment {one}/second-operator",
+            f"a running Deployment {other}/first-operator",
+        ]
+    )
+    assert circle["cut"].endswith(("finalizers=first.example.com/x'", "finalizers=second.example.com/x'"))
+
+
+def test_two_circles_are_told_apart_and_each_is_cut_by_its_own_command(stage: Stage, explain: Explainer) -> None:
+    """In one namespace a controller that goes with it; in another a webhook that is served from there."""
+    here = stage.namespace
+    (thing,) = stage.put(config_map("a", here))
+    hook = dead_webhook(stage, "configmaps", "DELETE", "UPDATE")
+    until(lambda: is_refused(stage, thing), "the webhook to be in force", every=0.05)
+    other = stage.another_namespace()
+    stage.put(held_operator("keeper-operator", other), widget("w", other, CLEANUP))
+    for namespace in (here, other):
+        assert stage.api.delete(f"/api/v1/namespaces/{namespace}")[0] == 200
+    is_going(stage, f"/apis/{GROUP}/v1/namespaces/{other}/widgets/w")
+    found = explain()["deadlocks"]
+    [first] = [circle for circle in found if f"Namespace {other}" in circle["objects"]]
+    [second] = [circle for circle in found if f"Namespace {here}" in circle["objects"]]
+    assert f"finalizers={CLEANUP}" in first["cut"]
+    assert second["cut"] == f"kubectl delete validatingwebhookconfiguration {hook['metadata']['name']}"
+
+
+def test_a_dead_webhook_is_told_for_what_it_stops_and_comes_first(stage: Stage, explain: Explainer) -> None:
+    here = stage.namespace
+    (thing,) = stage.put(config_map("a", here))
+    hook = dead_webhook(stage, "configmaps", "DELETE", "UPDATE")
+    until(lambda: is_refused(stage, thing), "the webhook to be in force", every=0.05)
+    assert stage.api.delete(f"/api/v1/namespaces/{here}")[0] == 200
+    result = explain(namespace=here)
+    row = row_of(result, "a")
+    assert row["deleting_for"] is None
+    assert f"Service {here}/guard does not exist" in causes(row)["webhook"]
+    assert result["next_steps"][0].endswith(f"kubectl delete validatingwebhookconfiguration {hook['metadata']['name']}")
+    [circle] = result["deadlocks"]
+    assert circle["cut"] == f"kubectl delete validatingwebhookconfiguration {hook['metadata']['name']}"
+
+
+def test_an_api_group_that_is_down_is_told_of_a_namespace(stage: Stage, explain: Explainer, dead_group: str) -> None:
+    here = stage.namespace
+    stage.put(config_map("a", here, FOREIGN))
+    gone(stage, here, "NamespaceDeletionDiscoveryFailure")
+    result = explain(namespace=here)
+    told = [cause["text"] for cause in row_of(result, here)["causes"]]
+    assert any("an API group does not answer" in text for text in told)
+    assert any(dead_group in text and text.startswith("APIService") for text in told)
+    assert any(dead_group in line for line in result["unreadable"])
+    assert dead_group in result["next_steps"][0]
+
+
+def test_a_definition_that_hangs_is_told_with_its_instances(stage: Stage, explain: Explainer) -> None:
+    made = define(stage, crd("Thing", f"{stage.namespace}.example.com"))
+    spec = made["spec"]
+    (thing,) = stage.put(body(f"{spec['group']}/v1", "Thing", "t", stage.namespace, CLEANUP))
+    assert stage.api.delete(stage.api.path_of(made))[0] == 200
+    name = made["metadata"]["name"]
+    until(lambda: "deletionTimestamp" in stage.look(thing)["metadata"], "its object to be deleted", every=0.1)
+    result = explain(kind="crd", name=name)
+    told = causes(row_of(result, name))
+    assert "the API server says: " in told["condition"]
+    assert told["instances"] == f"1 object of this kind is left, 1 being deleted, held by {CLEANUP}"
+    assert row_of(result, name)["finalizers"][0]["danger"] == "bookkeeping"
+
+
+def test_a_kind_whose_converter_is_dead_is_told_although_it_cannot_be_listed(stage: Stage, explain: Explainer) -> None:
+    made, _stored = dead_converter(stage)
+    name = made["metadata"]["name"]
+    result = explain(kind=name)
+    assert any("500" in line and name in line for line in result["unreadable"])
+    [obstacle] = [one for one in result["obstacles"] if one["kind"] == "conversion"]
+    assert obstacle["object"]["name"] == name
+    assert f"kubectl patch crd {name}" in "\n".join(result["text"])
+
+
+def test_a_claim_is_told_with_the_pod_that_uses_it(stage: Stage, explain: Explainer) -> None:
+    here = stage.namespace
+    claim = body("v1", "PersistentVolumeClaim", "data", here)
+    claim["spec"] = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    pod = {"containers": [{"name": "main", "image": "example/main:1"}], "volumes": volumes}
+    user = body("v1", "Pod", "user", here, spec={**pod, "automountServiceAccountToken": False, "nodeName": "nowhere"})
+    account = f"/api/v1/namespaces/{here}/serviceaccounts/default"
+    until(lambda: stage.api.get(account)[0] == 200, account, every=0.05)
+    stage.put(claim, user)
+    path = f"/api/v1/namespaces/{here}/persistentvolumeclaims/data"
+    until(lambda: stage.api.get(path)[1]["metadata"].get("finalizers"), "the claim to be protected", every=0.05)
+    assert stage.api.delete(path)[0] == 200
+    row = row_of(explain(kind="pvc", name="data", namespace=here), "data")
+    assert causes(row)["pod"] == "Pod user still uses it"
+    assert row["suggestion"].endswith(f"kubectl -n {here} delete pod user")
+    assert (row["finalizers"][0]["danger"], row["finalizers"][0]["protected"]) == ("data", True)
+
+
+def test_an_owner_that_goes_in_the_foreground_is_told_with_its_dependant_of_another_kind(
+    stage: Stage, explain: Explainer
+) -> None:
+    here = stage.namespace
+    (owner,) = stage.put(widget("owner", here))
+    reference = {"apiVersion": f"{GROUP}/v1", "kind": "Widget", "name": "owner", "uid": owner["metadata"]["uid"]}
+    child: Body = config_map("child", here, FOREIGN)
+    child["metadata"]["ownerReferences"] = [{**reference, "blockOwnerDeletion": True}]
+    stage.put(child)
+    assert stage.api.delete(stage.api.path_of(owner), propagationPolicy="Foreground")[0] == 200
+    row = row_of(explain(kind="widgets", name="owner", namespace=here), "owner")
+    assert row["finalizers"][0]["name"] == "foregroundDeletion"
+    assert f"ConfigMap {here}/child" in causes(row)["dependant"]
+
+
+def test_everything_that_hangs_is_found_without_naming_anything(stage: Stage, explain: Explainer) -> None:
+    stage.hang(widget("hanging", stage.namespace, CLEANUP))
+    stage.put(widget("healthy", stage.namespace, CLEANUP))
+    result = explain()
+    names = [row["object"]["name"] for row in result["blockers"] if row["object"]["namespace"] == stage.namespace]
+    assert names == ["hanging"]
+
+
+def test_members_that_would_hang_are_found_before_anybody_deletes_them(stage: Stage, explain: Explainer) -> None:
+    here = stage.namespace
+    stage.put(deployment("down-operator", here, replicas=0))
+    held, free = stage.put(widget("held", here, "down.example.com/x"), widget("free", here))
+    objects = [
+        {"api_version": f"{GROUP}/v1", "kind": "Widget", "name": one["metadata"]["name"], "namespace": here}
+        for one in (held, free)
+    ]
+    result = explain(members={"objects": objects})
+    assert [row["object"]["name"] for row in result["blockers"]] == ["held"]
+    assert "this would be in the way" in result["text"][0]
+
+
+def test_a_user_who_may_see_little_is_told_what_he_could_not_see(
+    stage: Stage, explain: Explainer, as_user: AsUser
+) -> None:
+    stage.hang(widget("w", stage.namespace, CLEANUP))
+    rules = [{"apiGroups": [GROUP], "resources": ["widgets"], "verbs": ["list"]}]
+    user = as_user("nearly-blind", rules, namespace=stage.namespace)
+    result = explain(user=user, namespace=stage.namespace)
+    assert [row["object"]["name"] for row in result["blockers"]] == ["w"]
+    assert any(line.startswith("secrets in") and "403" in line for line in result["unreadable"])
+    assert "could not look, so there may be more behind it:" in result["text"]
+
+
+def test_a_healthy_namespace_and_a_missing_one(stage: Stage, explain: Explainer) -> None:
+    stage.put(config_map("fine", stage.namespace))
+    result = explain(namespace=stage.namespace)
+    assert [row["object"]["kind"] for row in result["blockers"]] == ["Namespace"]
+    assert result["next_steps"] == []
+    assert explain(namespace="no-such")["text"] == ["there is no namespace no-such"]
+
+
+def test_many_objects_take_as_many_requests_as_few_and_one_screen(stage: Stage, explain: Explainer) -> None:
+    stage.hang(widget("one", stage.namespace, CLEANUP))
+    few = explain(namespace=stage.namespace)["requests"]
+    stage.hang(*(widget(f"more{i}", stage.namespace, CLEANUP) for i in range(60)))
+    result = explain(namespace=stage.namespace)
+    many = result["requests"]
+    assert (many["list"], many["get"]) == (few["list"], few["get"])
+    assert len(result["blockers"]) == 62
+    assert len(result["text"]) < 30

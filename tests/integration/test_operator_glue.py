@@ -1,0 +1,195 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a custom resource to a role and back to its status, on a real API server, turn by turn."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.glue import Glue, conditions, definitions, request, requeued, why
+from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
+from lab.controlplane import ControlPlane
+from lab.waiting import until
+
+
+@pytest.fixture(scope="module")
+def own_kinds(plane: ControlPlane) -> Iterator[None]:
+    made = definitions()
+    for one in made:
+        plane.api.apply_crd(one)
+    yield
+    for one in made:
+        plane.api.delete(plane.api.path_of(one))
+    for one in made:
+        until(lambda one=one: plane.api.get(plane.api.path_of(one))[0] == 404, "a definition to go", timeout=30)
+
+
+@pytest.fixture
+def glue(plane: ControlPlane, own_kinds: None, tmp_path: Path, namespace: str) -> Glue:
+    return Glue(plane, tmp_path, namespace)
+
+
+def manifests(*things: Body) -> list[dict[str, Any]]:
+    return [{key: thing[key] for key in ("apiVersion", "kind", "metadata")} for thing in things]
+
+
+def test_an_uninstall_shows_its_plan_waits_for_approval_and_is_done_once(glue: Glue, stage: Stage) -> None:
+    [kept] = stage.put(config_map("mine", glue.home))
+    [asked] = glue.api.create(
+        request("Uninstall", "shop", glue.home, manifests=manifests(config_map("mine", glue.home)))
+    )
+    first = glue.turn(asked)
+    assert first.rc == 0, first.stdout
+    planned = glue.status(asked)
+    assert conditions(planned) == {"Planned": "PlanMade"}
+    assert planned["outcome"] == "planned"
+    assert any("ConfigMap" in line for line in planned["text"])
+    assert not stage.is_gone(kept)
+    assert requeued(first) == ""
+
+    second = glue.turn(asked)
+    assert glue.status(asked) == planned, "nothing is done while nobody approves"
+    assert [result["go"] for result in second.results if "go" in result] == ["nothing"]
+
+    glue.change(asked, approve=planned["planHash"])
+    third = glue.turn(asked)
+    assert third.rc == 0, third.stdout
+    done = glue.status(asked)
+    assert conditions(done) == {"Planned": "CarriedOut", "Completed": "Completed"}
+    assert stage.is_gone(kept)
+
+    [again] = stage.put(config_map("mine", glue.home))
+    glue.turn(asked)
+    assert not stage.is_gone(again), "what came later under the same name was never meant"
+
+
+def test_an_approval_of_another_plan_changes_nothing(glue: Glue, stage: Stage) -> None:
+    [kept] = stage.put(config_map("mine", glue.home))
+    spec = {"manifests": manifests(config_map("mine", glue.home)), "approve": "0123456789abcdef"}
+    [asked] = glue.api.create(request("Uninstall", "shop", glue.home, **spec))
+    run = glue.turn(asked)
+    status = glue.status(asked)
+    assert conditions(status) == {"Blocked": "Refused"}
+    assert not stage.is_gone(kept)
+    assert requeued(run) == "15s"
+    glue.turn(asked)
+    assert glue.status(asked)["attempts"] == 2
+
+
+def test_a_suspended_resource_does_nothing(glue: Glue, stage: Stage) -> None:
+    [kept] = stage.put(config_map("mine", glue.home))
+    spec = {"manifests": manifests(config_map("mine", glue.home)), "approve": "always", "suspend": True}
+    [asked] = glue.api.create(request("Uninstall", "shop", glue.home, **spec))
+    glue.turn(asked)
+    assert "suspend" in why(glue.status(asked), "Progressing")
+    assert not stage.is_gone(kept)
+    glue.change(asked, suspend=False)
+    glue.turn(asked)
+    assert "Completed" in conditions(glue.status(asked))
+    assert stage.is_gone(kept)
+
+
+def test_a_drain_that_is_held_names_who_holds_and_ends_when_that_goes(glue: Glue, stage: Stage) -> None:
+    [held] = stage.hang(widget("held", glue.home, CLEANUP, "other.example.com/hold"))
+    profile = {"name": "own", "finalizers": [CLEANUP], "operatorKinds": [{"group": GROUP, "kind": "Widget"}]}
+    spec = {"profile": profile, "policy": "Delete", "approve": "always", "timeout": 3}
+    [asked] = glue.api.create(request("Drain", "own", glue.home, instance={"namespaces": [glue.home]}, **spec))
+    run = glue.turn(asked)
+    status = glue.status(asked)
+    assert "Blocked" in conditions(status), run.stdout
+    assert status["drainStatus"] == "failed"
+    assert [row["name"] for row in status["survivors"]] == ["held"]
+    assert "other.example.com/hold" in status["survivors"][0]["finalizers"]
+    assert requeued(run) == "15s"
+    stage.release(held)
+    glue.turn(asked)
+    done = glue.status(asked)
+    assert conditions(done) == {"Planned": "CarriedOut", "Completed": "Completed"}
+    assert (done["drainStatus"], done["survivors"]) == ("completed", [])
+
+
+def test_values_of_a_spec_are_never_templates(glue: Glue, tmp_path: Path) -> None:
+    trap = tmp_path / "sprung"
+    text = "{{ lookup('ansible.builtin.pipe', 'touch " + str(trap) + "') }}"
+    asked = glue.api.create(
+        request("Uninstall", "a", glue.home, release=text, namespace=text, manifests=[{"text": text}]),
+        request("Drain", "b", glue.home, profile=text),
+        request("Maintenance", "c", glue.home, reason=text, headers={"X-A": text}, targets=[{"kind": text}]),
+        request("ManagedClusterDeletion", "d", glue.home, names=[text]),
+        request("NetworkRevert", "e", glue.home, nncp=text),
+    )
+    for one in asked:
+        run = glue.turn(one)
+        assert run.rc == 0, run.stdout
+    assert not trap.exists()
+
+
+def test_what_acts_on_the_whole_cluster_is_heard_at_home_only(glue: Glue, stage: Stage) -> None:
+    [asked] = glue.api.create(request("Uninstall", "shop", glue.home, release="x", approve="always"))
+    glue.home = "sunset-system"
+    glue.turn(asked)
+    status = glue.status(asked)
+    assert conditions(status) == {"Blocked": "InvalidSpec"}
+    assert "sunset-system" in why(status)
+    [page] = glue.api.create(request("Maintenance", "page", asked["metadata"]["namespace"], namespace="kube-system"))
+    glue.turn(page)
+    assert "kube-system" in why(glue.status(page))
+
+
+def moment(seconds: float) -> str:
+    then = datetime.datetime.now(tz=datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    return then.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def test_a_maintenance_begins_and_ends_by_itself(glue: Glue, stage: Stage) -> None:
+    later = request("Maintenance", "later", glue.home, start=moment(300), end="1h")
+    over = request("Maintenance", "over", glue.home, start=moment(-7200), end="1h")
+    later, over = glue.api.create(later, over)
+    run = glue.turn(later)
+    assert "begins at" in why(glue.status(later), "Progressing")
+    assert 290 <= int(requeued(run).rstrip("s")) <= 300
+    assert glue.turn(over).rc == 0
+    assert "Completed" in conditions(glue.status(over))
+
+
+def test_a_resource_that_is_deleted_in_mid_run_stops_it(glue: Glue, stage: Stage) -> None:
+    stage.put(widget("held", glue.home, CLEANUP))
+    things = manifests(widget("held", glue.home), config_map("later", glue.home))
+    [later] = stage.put(config_map("later", glue.home))
+    [asked] = glue.api.create(request("Uninstall", "shop", glue.home, manifests=things, approve="always", timeout=90))
+    with glue.turning(asked) as play:
+        play.until(lambda: glue.status(asked).get("progress"), "the first progress")
+        assert glue.api.delete(glue.api.path_of(asked))[0] == 200
+        run = play.finish()
+    assert run.rc == 0, run.stdout
+    assert "was deleted" in run.stdout
+    assert not stage.is_gone(later)
+
+
+def test_an_approved_plan_is_gone_on_with_and_nobody_else_goes(glue: Glue, stage: Stage) -> None:
+    """Cut off in the middle, the rest of what was seen may go without a new approval; a newcomer may not."""
+    there = stage.another_namespace()
+    one, two = stage.put(config_map("one", there), config_map("two", there, CLEANUP))
+    spec = {"namespace": there, "source": "namespace", "timeout": 5}
+    [asked] = glue.api.create(request("Uninstall", "all", glue.home, **spec))
+    assert glue.turn(asked).rc == 0
+    glue.change(asked, approve=glue.status(asked)["planHash"])
+    glue.turn(asked)
+    assert stage.is_gone(one)
+    assert conditions(glue.status(asked))["Blocked"] == "Blocked"
+
+    [newcomer] = stage.put(config_map("newcomer", there))
+    glue.turn(asked)
+    assert conditions(glue.status(asked))["Blocked"] == "Refused"
+    assert not stage.is_gone(newcomer)
+
+    assert glue.api.delete(glue.api.path_of(newcomer))[0] == 200
+    stage.release(two)
+    run = glue.turn(asked)
+    assert "Completed" in conditions(glue.status(asked)), run.stdout

@@ -1,0 +1,191 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a pipeline relies on: exit codes, the plan it approves, the place where it finds how a run ended."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.collection_playbooks import ending, play_named, playing_named
+from integration.maintaining import Maintenance, http_route, shape
+from integration.running import PATIENCE
+from integration.stage import CLEANUP, FOREIGN, GROUP, Stage, config_map, widget
+from lab.audit import AuditTrail
+from lab.faults import FaultProxy, Rule, SlowAnswer
+from lab.fixtures import AsUser
+from lab.users import User
+
+DRAIN = "sunset.kube.drain"
+BY_PATH = Path(__file__).parents[2] / "playbooks" / "drain.yml"
+EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
+
+
+@pytest.fixture
+def user(as_user: AsUser) -> User:
+    return as_user("pipeline", EVERYTHING)
+
+
+def widgets_of(stage: Stage, evidence: Path, **more: Any) -> dict[str, Any]:
+    profile = {"name": "own", "finalizers": [CLEANUP], "operator_kinds": [{"group": GROUP, "kind": "Widget"}]}
+    return {
+        "profile": profile,
+        "instance": {"namespaces": [stage.namespace]},
+        "timeout": 60,
+        "evidence_dir": str(evidence),
+        **more,
+    }
+
+
+# -- plan, approve, run ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("playbook", [DRAIN, str(BY_PATH)], ids=["by its name", "by its path"])
+def test_a_plan_is_made_approved_by_its_hash_and_carried_out(
+    stage: Stage, user: User, audit: AuditTrail, tmp_path: Path, playbook: str
+) -> None:
+    evidence = tmp_path / "evidence"
+    things = stage.put(*(widget(f"w{number}", stage.namespace, CLEANUP) for number in range(3)))
+    variables = widgets_of(stage, evidence)
+
+    plan = play_named(playbook, tmp_path / "plan", user.kubeconfig, "--tags", "plan", **variables)
+    assert (plan.rc, ending(evidence)["outcome"]) == (0, "planned"), plan.stdout
+    assert audit.writes(user.name) == []
+    plan_hash = ending(evidence)["plan_hash"]
+    assert f"plan_hash: {plan_hash}" in plan.stdout
+
+    run = play_named(playbook, tmp_path / "run", user.kubeconfig, **variables, plan_hash=plan_hash)
+    assert (run.rc, ending(evidence)["outcome"]) == (0, "done"), run.stdout
+    assert [stage.finalizers(thing) for thing in things] == [[], [], []]
+    assert 'failures="0"' in (evidence / "latest" / "junit.xml").read_text()
+
+    again = play_named(playbook, tmp_path / "again", user.kubeconfig, "--skip-tags", "report", **variables)
+    assert (again.rc, ending(evidence)["outcome"]) == (0, "nothing_to_do"), again.stdout
+    assert ("Show what was drained" in run.stdout, "Show what was drained" in again.stdout) == (True, False)
+    assert len([name for name in evidence.iterdir() if name.name != "latest"]) == 3
+
+
+def test_another_plan_than_the_approved_one_is_refused(
+    stage: Stage, user: User, audit: AuditTrail, tmp_path: Path
+) -> None:
+    [thing] = stage.put(widget("w", stage.namespace, CLEANUP))
+    variables = widgets_of(stage, tmp_path / "evidence", plan_hash="0123456789abcdef")
+    run = play_named(DRAIN, tmp_path, user.kubeconfig, **variables)
+    told = ending(tmp_path / "evidence")
+    assert (run.rc, told["outcome"]) == (2, "refused"), run.stdout
+    assert told["message"] in json.dumps(run.results[-1]["msg"]).encode().decode("unicode_escape")
+    assert (stage.finalizers(thing), audit.writes(user.name)) == ([CLEANUP], [])
+
+
+def test_what_cannot_go_is_counted_and_named(stage: Stage, user: User, tmp_path: Path) -> None:
+    evidence = tmp_path / "evidence"
+    stage.put(widget("held", stage.namespace, CLEANUP, FOREIGN))
+    run = play_named(
+        DRAIN, tmp_path, user.kubeconfig, **widgets_of(stage, evidence, policy="Delete", timeout=4, quiesce="none")
+    )
+    told = ending(evidence)
+    assert (run.rc, told["outcome"], told["survivors"]) == (2, "blocked", 1), run.stdout
+    junit = (evidence / "latest" / "junit.xml").read_text()
+    assert f"Widget {stage.namespace}/held" in junit
+    assert FOREIGN in junit
+
+
+# -- variables ---------------------------------------------------------------------------------------------------------
+
+MISSPELT = {
+    DRAIN: ({"profile": "ngrok", "polici": "Delete"}, "policy"),
+    "sunset.kube.delete_cluster": ({"cluster": "edge-7", "keepnamespace": True}, "keep_namespace"),
+    "sunset.kube.maintenance": ({"state": "enabled", "name_space": "shop"}, "namespace"),
+    "sunset.kube.revert_network": ({"nncp": "vlan100", "max_unavailible": 1}, "max_unavailable"),
+    "sunset.kube.uninstall": ({"release": "shop", "delete_namespaces": True}, "delete_namespace"),
+}
+
+
+@pytest.mark.parametrize("playbook", MISSPELT)
+def test_a_misspelt_variable_is_told_before_anything_is_sent(
+    user: User, audit: AuditTrail, tmp_path: Path, playbook: str
+) -> None:
+    """Ansible would ignore it, and do something else than was asked for."""
+    variables, meant = MISSPELT[playbook]
+    run = play_named(playbook, tmp_path, user.kubeconfig, **variables)
+    assert run.rc == 2, run.stdout
+    assert f"did you mean {meant}?" in run.stdout
+    assert audit.events(user.name) == []
+
+
+def test_variables_of_others_are_left_to_them(stage: Stage, user: User, tmp_path: Path) -> None:
+    [thing] = stage.put(widget("w", stage.namespace, CLEANUP))
+    others = {"awx_job_id": 7, "region": "north", "time_out": 5, "not_for_us": ["time_out"]}
+    run = play_named(DRAIN, tmp_path, user.kubeconfig, **widgets_of(stage, tmp_path / "evidence"), **others)
+    assert run.rc == 0, run.stdout
+    assert "not used here: region." in run.stdout
+    assert stage.finalizers(thing) == []
+
+
+# -- the other playbooks -----------------------------------------------------------------------------------------------
+
+
+def test_maintenance_is_planned_with_a_diff_and_its_secrets_stay_out_of_every_log(
+    maintenance_here: Maintenance, audit: AuditTrail, tmp_path: Path
+) -> None:
+    maintenance, evidence = maintenance_here, tmp_path / "evidence"
+    [route] = maintenance.api.create(http_route(maintenance.namespace, "web"))
+    run = play_named(
+        "sunset.kube.maintenance",
+        tmp_path,
+        maintenance.user.kubeconfig,
+        *("--check", "--diff", "-vvv"),
+        state="enabled",
+        namespace=maintenance.namespace,
+        bypass={"headers": {"X-Letmein": "c4nary-value"}},
+        evidence_dir=str(evidence),
+    )
+    assert (run.rc, ending(evidence)["outcome"]) == (0, "planned"), run.stdout
+    assert f"HTTPRoute {maintenance.namespace}/web: would be changed" in run.stdout
+    assert "+++ after" in run.stdout
+    assert shape(maintenance.live(route)) == shape(route)
+    assert audit.writes(maintenance.user.name) == []
+    files = [file.read_text() for file in (evidence / "latest").rglob("*") if file.is_file()]
+    assert "c4nary-value" not in "".join([run.stdout, *files])
+
+
+def test_an_uninstallation_is_planned_confirmed_by_its_hash_and_carried_out(
+    stage: Stage, user: User, audit: AuditTrail, tmp_path: Path
+) -> None:
+    evidence, playbook = tmp_path / "evidence", "sunset.kube.uninstall"
+    shop = [config_map("front", stage.namespace), widget("basket", stage.namespace)]
+    made = stage.put(*shop)
+    variables = {"manifests": shop, "namespace": stage.namespace, "timeout": 60, "evidence_dir": str(evidence)}
+    plan = play_named(playbook, tmp_path / "plan", user.kubeconfig, "--tags", "plan", **variables)
+    assert (plan.rc, ending(evidence)["outcome"]) == (0, "planned"), plan.stdout
+    assert audit.writes(user.name) == []
+    plan_hash = ending(evidence)["plan_hash"]
+    wrong = play_named(playbook, tmp_path / "wrong", user.kubeconfig, **variables, plan_hash=plan_hash)
+    assert (wrong.rc, f"-e confirm={plan_hash}" in wrong.stdout) == (2, True), wrong.stdout
+    run = play_named(playbook, tmp_path / "run", user.kubeconfig, **variables, confirm=plan_hash)
+    assert (run.rc, ending(evidence)["outcome"]) == (0, "done"), run.stdout
+    assert all(map(stage.is_gone, made))
+
+
+# -- killed ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_run_leaves_its_timeline_and_no_ending(
+    stage: Stage, faults: FaultProxy, user: User, tmp_path: Path
+) -> None:
+    """Whoever reads it afterwards knows how far it came, and that nobody said how it ended."""
+    evidence = tmp_path / "evidence"
+    stage.put(*(widget(f"w{number}", stage.namespace, CLEANUP) for number in range(3)))
+    faults.add(Rule(SlowAnswer(PATIENCE), method="PATCH", path="/w2$"))
+    variables = widgets_of(stage, evidence)
+    with playing_named(DRAIN, tmp_path / "play", faults.kubeconfig(user), **variables) as play:
+        timeline = evidence / "latest" / "timeline.jsonl"
+        play.until(lambda: timeline.exists() and timeline.read_text().count('"did"') >= 2, "the second write")
+        play.kill()
+    rows = [json.loads(line) for line in timeline.read_text().splitlines()]
+    assert {row["object"]["name"] for row in rows if row["event"] == "did"} == {"w0", "w1"}
+    assert not (evidence / "latest" / "result.json").exists()

@@ -1,0 +1,172 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a custom resource asks for, at which moment, with which arguments of which role."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.sunset.kube.plugins.module_utils.incluster import status
+from ansible_collections.sunset.kube.plugins.module_utils.incluster.kinds import WORKS, arguments_of, work_of
+from ansible_collections.sunset.kube.plugins.module_utils.incluster.reach import why_out_of_reach
+from ansible_collections.sunset.kube.plugins.module_utils.incluster.requests import Request, what_is_asked
+from ansible_collections.sunset.kube.plugins.module_utils.objects import parse_time
+from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
+
+BORN = "2026-11-16T20:00:00Z"
+NOW = parse_time("2026-11-16T21:00:00Z")
+
+
+def resource(kind: str, *phases: str, deleting: bool = False, generation: int = 1, **spec: Any) -> dict[str, Any]:
+    """A resource whose status went through these phases, for the spec it has now."""
+    metadata = {"name": "one", "namespace": "home", "generation": generation, "creationTimestamp": BORN}
+    item: dict[str, Any] = {"apiVersion": "sunset.dev/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+    for phase in phases:
+        item["status"] = status.in_phase(item, phase, BORN)
+    if deleting:
+        metadata["deletionTimestamp"] = BORN
+    return item
+
+
+def asked(item: dict[str, Any]) -> Request:
+    work = work_of(item["apiVersion"], item["kind"])
+    assert work is not None
+    return what_is_asked(item, work, NOW)
+
+
+ONCE = {
+    "new": (resource("Uninstall"), "plan"),
+    "planned": (resource("Uninstall", "planned"), "nothing"),
+    "planned, then changed": (resource("Uninstall", "planned") | {"spec": {"release": "b"}}, "nothing"),
+    "approved": (resource("Uninstall", "planned", approve="abc"), "run"),
+    "blocked": (resource("Uninstall", "blocked", approve="abc"), "run"),
+    "blocked while it planned": (resource("Uninstall", "blocked"), "plan"),
+    "done": (resource("Uninstall", "completed", approve="always"), "nothing"),
+    "suspended": (resource("Uninstall", approve="always", suspend=True), "nothing"),
+    "deleted": (resource("Uninstall", deleting=True, approve="always"), "nothing"),
+    "a drain that waits for its deletion": (resource("Drain", onDeletion=True, approve="always"), "plan"),
+    "such a drain, deleted": (resource("Drain", "planned", deleting=True, onDeletion=True), "run"),
+    "such a drain, done": (resource("Drain", "completed", deleting=True, onDeletion=True), "nothing"),
+    "such a drain, suspended": (resource("Drain", deleting=True, onDeletion=True, suspend=True), "nothing"),
+    "any other drain, deleted": (resource("Drain", deleting=True, approve="always"), "nothing"),
+}
+
+
+@pytest.mark.parametrize("case", ONCE)
+def test_what_is_done_once(case: str) -> None:
+    item, go = ONCE[case]
+    assert asked(item).go == go
+
+
+def test_what_is_done_is_done_for_that_spec_only() -> None:
+    item = resource("Uninstall", "completed", approve="always")
+    item["metadata"]["generation"] = 2
+    assert asked(item).go == "run"
+
+
+def test_an_approval_becomes_the_arguments_that_the_role_asks_for() -> None:
+    assert asked(resource("Uninstall", approve="abc")).arguments == {"uninstall_confirm": "abc"}
+    assert asked(resource("Uninstall", approve="always")).arguments == {"uninstall_confirm": "skip"}
+    assert asked(resource("Drain", approve="abc")).arguments == {"drain_plan_hash": "abc"}
+    assert asked(resource("Drain", approve="always")).arguments == {}
+    assert asked(resource("Uninstall")).arguments == {"uninstall_confirm": "skip", "uninstall_planning": True}
+
+
+def test_names_become_those_of_the_role_and_what_is_somebodys_own_stays() -> None:
+    spec = {
+        "deleteNamespace": True,
+        "headers": {"X-Retry-At": "now"},
+        "targets": [{"labelSelector": "a=b", "ingressClass": "x"}],
+        "manifests": [{"apiVersion": "v1", "metadata": {"generateName": "a"}}],
+        "suspend": False,
+    }
+    assert arguments_of(spec, "r") == {
+        "r_delete_namespace": True,
+        "r_headers": {"X-Retry-At": "now"},
+        "r_targets": [{"label_selector": "a=b", "ingress_class": "x"}],
+        "r_manifests": [{"apiVersion": "v1", "metadata": {"generateName": "a"}}],
+    }
+
+
+def test_a_maintenance_waits_for_its_start_and_ends_at_its_end() -> None:
+    early = asked(resource("Maintenance", state="enabled", start="2026-11-16T21:30:00Z", end="1h"))
+    assert (early.go, early.phase, early.wake_after) == ("nothing", "scheduled", 1800.0)
+    during = asked(resource("Maintenance", state="enabled", end="90m"))
+    assert (during.go, during.then, during.wake_after) == ("run", "standing", 1800.0)
+    assert during.arguments["maintenance_end"] == "2026-11-16T21:30:00Z", "the same at every look"
+    stands = asked(resource("Maintenance", "standing", state="enabled", end="90m"))
+    assert (stands.go, stands.wake_after) == ("nothing", 1800.0)
+    over = asked(resource("Maintenance", "standing", state="enabled", end="30m"))
+    assert (over.go, over.then) == ("run", "completed")
+    assert over.arguments == {"maintenance_state": "disabled", "maintenance_namespace": "home"}
+    assert asked(resource("Maintenance", "completed", state="enabled", end="30m")).go == "nothing"
+
+
+def test_a_maintenance_that_is_deleted_gives_its_routes_back() -> None:
+    item = resource(
+        "Maintenance", "standing", deleting=True, state="enabled", targets=[{"name": "a"}], page={"name": "b"}
+    )
+    request = asked(item)
+    assert request.go == "run"
+    assert request.arguments == {
+        "maintenance_state": "disabled",
+        "maintenance_targets": [{"namespace": "home", "name": "a"}],
+    }
+
+
+def test_a_time_that_is_none_is_told() -> None:
+    with pytest.raises(BadOption, match=r"spec\.end"):
+        asked(resource("Maintenance", state="enabled", end="tomorrow"))
+
+
+def others(api_version: str, kind: str, *, deleting: bool = False, **annotations: str) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"name": "one", "namespace": "shop", "annotations": annotations}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {**metadata, "deletionTimestamp": BORN} if deleting else metadata,
+    }
+
+
+def test_kinds_of_others_are_touched_when_they_are_deleted() -> None:
+    cluster, policy = "cluster.open-cluster-management.io/v1", "nmstate.io/v1"
+    assert asked(others(cluster, "ManagedCluster")).go == "nothing"
+    assert asked(others(cluster, "ManagedCluster", deleting=True)).arguments == {"managed_cluster_names": ["one"]}
+    assert asked(others(policy, "NodeNetworkConfigurationPolicy")).go == "nothing"
+    gone = asked(others(policy, "NodeNetworkConfigurationPolicy", deleting=True))
+    assert (gone.go, gone.arguments) == ("run", {"network_revert_nncp": "one"})
+
+
+def test_a_route_follows_its_annotation() -> None:
+    on = {"maintenance-operator.mithucste30.io/enabled": "true", "maintenance-operator.mithucste30.io/custom-page": "x"}
+    route = [{"kind": "Ingress", "name": "one", "namespace": "shop"}]
+    assert asked(others("networking.k8s.io/v1", "Ingress", **on)).arguments == {
+        "maintenance_state": "enabled",
+        "maintenance_targets": route,
+        "maintenance_page": {"name": "x"},
+    }
+    off = asked(others("networking.k8s.io/v1", "Ingress"))
+    assert off.arguments == {"maintenance_state": "disabled", "maintenance_targets": route}
+    assert asked(others("networking.k8s.io/v1", "Ingress", deleting=True, **on)).go == "nothing"
+
+
+REACH = {
+    "at home": (resource("Uninstall", namespace="shop"), "home", None),
+    "no home is known": (resource("Uninstall", namespace="shop"), "", None),
+    "elsewhere": (resource("Uninstall"), "sunset-system", "whole cluster"),
+    "own routes": (resource("Maintenance", targets=[{"name": "a"}]), "sunset-system", None),
+    "own routes by name": (resource("Maintenance", namespace="home"), "sunset-system", None),
+    "others' routes": (resource("Maintenance", targets=[{"namespace": "shop"}]), "sunset-system", "shop"),
+    "others' namespace": (resource("Maintenance", namespace="shop"), "sunset-system", "shop"),
+}
+
+
+@pytest.mark.parametrize("case", REACH)
+def test_how_far_a_resource_reaches(case: str) -> None:
+    item, home, word = REACH[case]
+    refusal = why_out_of_reach(item, WORKS["sunset.dev", item["kind"]], home)
+    assert (refusal is None) if word is None else (refusal is not None and word in refusal[0])

@@ -1,0 +1,292 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What blocks, who owns it, and what to do next: whole explanations, on a cluster in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.blocker_tree import tree_of
+from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import GroupVersion
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
+from ansible_collections.sunset.kube.plugins.module_utils.problems import Unreachable
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import (
+    Blocked,
+    Explanation,
+    explain_blockers,
+)
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
+from ansible_collections.sunset.kube.tests.unit.fakes import (
+    DAEMONSETS,
+    DEPLOYMENTS,
+    DOMAINS,
+    NAMESPACES,
+    PODS,
+    VERBS,
+    Told,
+)
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
+    CONFIG_MAPS,
+    DEFINITIONS,
+    SERVED,
+    WEBHOOKS,
+    FakeCluster,
+    api_error,
+)
+
+F = "shop.example.com/cleanup"
+CLAIMS = Resource("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", True, "", ("pvc",), VERBS)
+PVC = "kubernetes.io/pvc-protection"
+FOREGROUND = "foregroundDeletion"
+SHOP = Target(namespace="shop")
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    made = FakeCluster(*SERVED, DAEMONSETS, CLAIMS)
+    made.add(NAMESPACES, "shop", labels={"kubernetes.io/metadata.name": "shop"})
+    return made
+
+
+def going(cluster: FakeCluster, *conditions: dict[str, str]) -> None:
+    """The namespace is being deleted, and says this of itself."""
+    cluster.add(NAMESPACES, "shop", deleted=True, status={"phase": "Terminating", "conditions": list(conditions)})
+
+
+def operator(cluster: FakeCluster, available: int, namespace: str = "ops") -> None:
+    cluster.add(DEPLOYMENTS, "shop-operator", namespace, spec={"replicas": 1}, status={"availableReplicas": available})
+
+
+def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
+    return explain_blockers(target, cluster, Told())
+
+
+def row(told: Explanation, name: str) -> Blocked:
+    [found] = [one for one in told.blocked if one.record.name == name]
+    return found
+
+
+def text(told: Explanation) -> str:
+    return "\n".join(tree_of(told))
+
+
+def test_objects_that_hang_for_the_same_reason_share_a_branch_and_one_command(cluster: FakeCluster) -> None:
+    going(
+        cluster,
+        {
+            "type": "NamespaceFinalizersRemaining",
+            "status": "True",
+            "message": "Some content in the namespace"
+            " has finalizers remaining: shop.example.com/cleanup in 3 resource instances",
+        },
+    )
+    operator(cluster, 0)
+    for name in "abc":
+        cluster.add(DOMAINS, name, finalizers=[F], deleted=True)
+    assert text(explained(cluster)) == (
+        "namespace shop: 4 objects hang in deletion\n"
+        "├─ Namespace shop (being deleted for 0 s)\n"
+        "│  ├─ finalizers hold what is left in it: shop.example.com/cleanup in 3 resource instances\n"
+        "│  └─ still in it: 3 Domain\n"
+        "└─ 3 Domain a, b, c (being deleted for 0 s)\n"
+        "   └─ finalizer shop.example.com/cleanup: its owner is gone: Deployment ops/shop-operator has no available\n"
+        "      replica; what is lost without it is not known\n"
+        "next:\n"
+        "  1. see why its owner does not run: kubectl -n ops describe deploy/shop-operator\n"
+        "  2. or, if that is gone for good: ansible localhost -m sunset.kube.finalizer"
+        " -a 'kind=domains.ingress.example.com namespace=shop finalizers=shop.example.com/cleanup'\n"
+        "  (with --check, an ansible command shows what it would do)"
+    )
+
+
+def test_an_owner_that_is_alive_is_given_time_and_nothing_is_forced(cluster: FakeCluster) -> None:
+    operator(cluster, 1)
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    told = explained(cluster)
+    assert row(told, "web").holders[0].alive == "alive"
+    assert told.next_steps == [
+        "give Deployment ops/shop-operator time, or see why it does not act:"
+        " kubectl -n ops logs deploy/shop-operator --tail=50"
+    ]
+
+
+def test_a_protected_finalizer_is_left_to_its_owner(cluster: FakeCluster) -> None:
+    cluster.add(CONFIG_MAPS, "lb", finalizers=["service.kubernetes.io/load-balancer-cleanup"], deleted=True)
+    told = explained(cluster)
+    [step] = told.next_steps
+    assert step.startswith("let the cloud controller delete the load balancer")
+    assert "a load balancer that costs money" in text(told)
+
+
+def test_a_claim_names_the_pods_that_use_it_and_not_those_that_ended(cluster: FakeCluster) -> None:
+    cluster.add(CLAIMS, "data", finalizers=[PVC], deleted=True)
+    volume = [{"persistentVolumeClaim": {"claimName": "data"}}, {"emptyDir": {}}]
+    cluster.add(PODS, "db", spec={"volumes": volume}, status={"phase": "Running"})
+    cluster.add(PODS, "job", spec={"volumes": volume}, status={"phase": "Succeeded"})
+    told = explained(cluster)
+    assert [cause.text for cause in row(told, "data").causes] == ["Pod db still uses it"]
+    assert told.next_steps == ["stop what made the pod, then: kubectl -n shop delete pod db"]
+
+
+def owned_by(resource: Resource, name: str, blocks: bool = True) -> list[dict[str, Any]]:
+    return [{"uid": f"{resource.kind}-shop-{name}", "kind": resource.kind, "name": name, "blockOwnerDeletion": blocks}]
+
+
+def test_an_owner_in_the_foreground_names_its_dependants(cluster: FakeCluster) -> None:
+    cluster.add(DOMAINS, "owner", finalizers=[FOREGROUND], deleted=True)
+    cluster.add(CONFIG_MAPS, "child", ownerReferences=owned_by(DOMAINS, "owner"))
+    cluster.add(CONFIG_MAPS, "loose", ownerReferences=owned_by(DOMAINS, "owner", blocks=False))
+    told = explained(cluster, Target(kind="Domain", name="owner", namespace="shop"))
+    [cause] = row(told, "owner").causes
+    assert cause.text.endswith("still there: ConfigMap shop/child")
+
+
+def test_two_that_own_each_other_are_a_circle(cluster: FakeCluster) -> None:
+    for name, other in (("a", "b"), ("b", "a")):
+        cluster.add(DOMAINS, name, finalizers=[FOREGROUND], deleted=True, ownerReferences=owned_by(DOMAINS, other))
+    [circle] = explained(cluster).deadlocks
+    assert circle.members == ("Domain shop/a", "Domain shop/b")
+
+
+def test_a_namespace_and_the_controller_inside_it_are_a_circle_that_is_cut_at_the_finalizer(
+    cluster: FakeCluster,
+) -> None:
+    going(cluster)
+    operator(cluster, 0, "shop")
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    told = explained(cluster)
+    [circle] = told.deadlocks
+    assert set(circle.members) == {"Namespace shop", "Domain shop/web", "a running Deployment shop/shop-operator"}
+    assert circle.cut.endswith(f"finalizers={F}'")
+    assert told.next_steps[0] == f"cut the circle: {circle.cut}"
+    assert sum(circle.cut in step for step in told.next_steps) == 1
+
+
+def test_a_dead_webhook_comes_before_everything_else(cluster: FakeCluster) -> None:
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["domains"]}
+    client = {"service": {"namespace": "ops", "name": "guard"}}
+    cluster.add(WEBHOOKS, "guard", webhooks=[{"name": "g", "clientConfig": client, "rules": [rule]}])
+    told = explained(cluster)
+    assert told.next_steps[0].endswith("kubectl delete validatingwebhookconfiguration guard")
+    assert [cause.what for cause in row(told, "web").causes] == ["webhook"]
+    assert "Service ops/guard does not exist" in text(told)
+
+
+def test_a_definition_counts_its_instances_and_what_holds_them(cluster: FakeCluster) -> None:
+    condition = {"type": "Terminating", "status": "True", "message": "CustomResource deletion is in progress"}
+    cluster.add(
+        DEFINITIONS,
+        DOMAINS.qualified,
+        deleted=True,
+        status={"conditions": [condition]},
+        finalizers=["customresourcecleanup.apiextensions.k8s.io"],
+    )
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    cluster.add(DOMAINS, "api")
+    told = explained(cluster, Target(kind="crd", name=DOMAINS.qualified))
+    found = row(told, DOMAINS.qualified)
+    assert [cause.text for cause in found.causes] == [
+        "the API server says: CustomResource deletion is in progress",
+        f"2 objects of this kind are left, 1 being deleted, held by {F}",
+    ]
+    assert found.holders[0].alive == "alive"
+
+
+def test_a_pod_in_its_grace_period_and_one_whose_node_is_silent(cluster: FakeCluster) -> None:
+    late = {"deletionTimestamp": "2025-12-31T23:00:00Z", "deletionGracePeriodSeconds": 30}
+    soon = {"deletionTimestamp": "2026-01-01T00:00:20Z", "deletionGracePeriodSeconds": 30}
+    cluster.add(PODS, "late", **late)
+    cluster.add(PODS, "soon", **soon)
+    told = explained(cluster)
+    assert {one.record.name: one.causes[0].what for one in told.blocked if one.causes} == {
+        "late": "node",
+        "soon": "grace",
+    }
+
+
+# -- what is asked about -----------------------------------------------------------------------------------------------
+
+
+def test_everything_that_hangs_and_nothing_else(cluster: FakeCluster) -> None:
+    cluster.add(DOMAINS, "hangs", "bank", finalizers=[F], deleted=True)
+    cluster.add(DOMAINS, "lives", "bank", finalizers=[F])
+    told = explained(cluster, Target())
+    assert [str(one.ref) for one in told.blocked] == ["Domain bank/hangs"]
+    assert "Domain hangs in namespace bank" in text(told)
+
+
+def test_what_would_hang_is_told_before_it_is_deleted(cluster: FakeCluster) -> None:
+    operator(cluster, 0)
+    cluster.add(DOMAINS, "held", finalizers=[F])
+    cluster.add(DOMAINS, "free")
+    cluster.add(CLAIMS, "data", finalizers=[PVC])
+    told = explained(cluster, Target(members={"namespace": "shop"}))
+    assert [str(one.ref) for one in told.blocked] == ["Namespace shop", "Domain shop/held"]
+    assert text(told).startswith("namespace shop: nothing is being deleted now; this would be in the way")
+    assert told.next_steps == [row(told, "held").suggestion]
+
+
+def test_nothing_in_the_way_is_an_answer_too(cluster: FakeCluster) -> None:
+    cluster.add(DOMAINS, "fine")
+    told = explained(cluster, Target(kind="Domain", namespace="shop"))
+    assert text(told) == (
+        "all domains.ingress.example.com in namespace shop: nothing hangs, and nothing is in the way"
+        " (1 object looked at)"
+    )
+
+
+MISSING = {
+    "namespace": (Target(namespace="bank"), "there is no namespace bank"),
+    "object": (Target(kind="Domain", name="x", namespace="shop"), "there is no Domain x in namespace shop"),
+    "members": (Target(members={"namespace": "bank"}), "there is no namespace bank"),
+}
+
+
+@pytest.mark.parametrize(("target", "line"), MISSING.values(), ids=MISSING)
+def test_what_is_not_there_is_said(cluster: FakeCluster, target: Target, line: str) -> None:
+    assert text(explained(cluster, target)) == line
+
+
+def test_what_may_not_be_seen_does_not_end_it(cluster: FakeCluster) -> None:
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    cluster.unseen["secrets"] = api_error(403, "Forbidden", "no")
+    cluster.blind.append(GroupVersion("dead.example.com", "v1", blind="it does not answer"))
+    told = explained(cluster)
+    assert row(told, "web")
+    assert told.unreadable == ["dead.example.com/v1: it does not answer", "secrets in shop: HTTP 403 Forbidden, no"]
+    assert "could not look, so there may be more behind it:\n  dead.example.com/v1: it does not answer" in text(told)
+
+
+def test_no_connection_is_an_end(cluster: FakeCluster) -> None:
+    cluster.unseen["secrets"] = Unreachable("no answer")
+    with pytest.raises(Unreachable):
+        explained(cluster)
+
+
+def test_the_number_of_lists_does_not_depend_on_the_number_of_objects(cluster: FakeCluster) -> None:
+    cluster.add(DOMAINS, "first", finalizers=[F], deleted=True)
+    explained(cluster)
+    few = len(cluster.lists)
+    for number in range(500):
+        cluster.add(DOMAINS, f"d{number}", finalizers=[F, f"x.example.com/{number % 40}"], deleted=True)
+    cluster.lists.clear()
+    told = explained(cluster)
+    assert len(cluster.lists) == few
+    assert len(tree_of(told)) < 40, "one screen"
+    assert "more objects for other reasons" in text(told)
+
+
+def test_a_circle_of_many_is_cut_by_one_command_for_all_of_them(cluster: FakeCluster) -> None:
+    going(cluster)
+    operator(cluster, 0, "shop")
+    for name in "abcde":
+        cluster.add(DOMAINS, name, finalizers=[F], deleted=True)
+    told = explained(cluster)
+    assert told.next_steps == [f"cut the circle: {told.deadlocks[0].cut}"]
+    assert "name=" not in told.deadlocks[0].cut.replace("namespace=", "")
+    assert "(7 objects in it)" in text(told)
