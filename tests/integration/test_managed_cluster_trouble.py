@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
-from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Planned
+from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Planned, StepEnded
 from integration.fleets import (
     API_CLEANUP,
     CLUSTERS,
@@ -352,9 +352,15 @@ def test_fifty_clusters_with_forty_works_each_go_in_one_task(stage: Stage, detac
 def test_works_that_are_made_again_and_again_end_the_run(stage: Stage, detach: Detacher) -> None:
     name = member(stage)
     labels = {"work.open-cluster-management.io/manifestworkreplicaset": "fleet.web"}
-    stage.put(work("w", name, WORK_FINALIZER, labels=labels))
+    made = work("w", name, WORK_FINALIZER, labels=labels)
+    stage.put(made)
+
+    def until_it_is_back(event: Any) -> None:
+        if isinstance(event, StepEnded):
+            until(lambda: not stage.is_gone(made), "the work to be made again", timeout=20)
+
     with agent(stage, name, recreates=50):
-        result = detach(name, **QUICK, timeout=40)
+        result = detach(name, **QUICK, timeout=40, on_event=until_it_is_back)
     assert "made again and again" in failed(result)
     assert "ManifestWorkReplicaSet fleet/web" in warnings_of(result)
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 _LOOK_AGAIN = 1.0
 _GATE_AGAIN = 2.0
 _ROUNDS = 5  # how often the same wave may come back
+_LATECOMERS = -1  # instead of the place of their kind in `cleanup`
 
 
 @dataclass
@@ -251,9 +252,7 @@ class Lane:
             wave = next_wave(self.view.kinds, self.kinds.works, self.view.agents, self.options.manifestworks)
             if wave is None:
                 return
-            self._rounds[wave.kind, wave.name] += 1
-            if self._rounds[wave.kind, wave.name] > _ROUNDS:
-                raise self._made_again(wave)
+            self._count_round(wave)
             resource = self.kinds.cleanup[wave.kind]
             if resource is None:
                 return
@@ -264,6 +263,11 @@ class Lane:
             else:
                 self._note_what_may_remain(resource, wave)
                 self._remove(f"{resource.kind} · {wave.name}", [(resource, one) for one in wave.records], self._how())
+
+    def _count_round(self, wave: Wave) -> None:
+        self._rounds[wave.kind, wave.name] += 1
+        if self._rounds[wave.kind, wave.name] > _ROUNDS:
+            raise self._made_again(wave)
 
     def _how(self) -> RunOptions:
         ladder = Ladder(force=self.forces, after=self.options.force_after, only=ocm.OWN_FINALIZERS)
@@ -391,22 +395,28 @@ class Lane:
 
     def _remove_bindings(self) -> None:
         """Only now: while works are there, their agent needs its rights to let them go."""
-        self._refuse_leftovers()
+        while self._more_has_come():
+            self._clean_up()
         found = bindings_of(self.view.name, self.cluster)
         if found:
             self._remove("role bindings", found, self._patiently((ocm.WORK_FINALIZER,)), keep_markers=False)
 
-    def _refuse_leftovers(self) -> None:
-        """Addons and works that `cleanup` does not name hold the cluster, whatever the task says."""
+    def _more_has_come(self) -> bool:
+        """Addons and works made since we looked. Those that `cleanup` does not name hold the cluster for good."""
+        ours = {(one.group, one.kind) for one in self.kinds.cleanup if one}
         for kind in (ocm.ADDONS, ocm.WORKS):
             resource = self.cluster.find_kind(*kind).resource
             left = self.cluster.list(resource, self.view.name).records if resource else []
-            if left:
+            if left and kind not in ours:
                 raise Refused(
                     f"cluster {self.view.name} cannot go",
                     why=f"{kind[1]} {left[0].place} and maybe others are left, and cleanup does not name them",
                     next_step="name them in cleanup, or delete them first, and run the task again",
                 )
+            if left:
+                self._count_round(Wave(kind[1], _LATECOMERS, tuple(left)))
+                return True
+        return False
 
     def _patiently(self, only: tuple[str, ...]) -> RunOptions:
         """Everything of the cluster is gone, so these finalizers hold nothing; a living hub takes them off itself."""

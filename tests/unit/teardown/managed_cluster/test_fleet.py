@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem
 from ansible_collections.sunset.kube.plugins.module_utils.profiles import ocm
 from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES
@@ -237,6 +239,43 @@ def test_a_cluster_that_is_created_anew_meanwhile_is_left_alone() -> None:
     assert "created anew" in str(outcome.failure)
     assert hub.left() == ["ManagedCluster edge", "ManifestWork edge/new", "Namespace edge"]
     assert "deletionTimestamp" not in hub.read_whole(CLUSTERS, "", "edge")["metadata"]  # type: ignore[index]
+
+
+class HubWithLatecomers(Hub):
+    """Right after each look that finds no works, somebody makes one."""
+
+    def __init__(self, latecomers: int) -> None:
+        super().__init__()
+        self.latecomers = latecomers
+
+    def list(self, resource: Resource, namespace: str | None = None, label_selector: str | None = None) -> Listing:
+        found = super().list(resource, namespace, label_selector)
+        if resource == WORKS and not found.records and self.latecomers:
+            self.latecomers -= 1
+            self.add(WORKS, f"late-{self.latecomers}", "edge")
+        return found
+
+
+def with_latecomers(number: int) -> Hub:
+    hub = HubWithLatecomers(number)
+    hub.join("edge")
+    hub.add(ROLE_BINDINGS, ocm.ROLE_BINDINGS[1].format(name="edge"), "edge", finalizers=[ocm.WORK_FINALIZER])
+    return hub
+
+
+def test_works_that_come_when_all_seems_clean_go_before_the_rights_of_the_agent() -> None:
+    hub = with_latecomers(3)
+    outcome = removed(hub, "edge", force_after=1)
+    assert (outcome.failure, hub.left()) == (None, [])
+    gone = [line.split()[1] for line in hub.log if line.startswith("gone")]
+    assert gone == ["ManagedCluster", *["ManifestWork"] * 3, "RoleBinding", "Namespace"]
+
+
+def test_works_that_never_stop_coming_end_the_run_with_the_agents_rights_in_place() -> None:
+    hub = with_latecomers(1000)
+    outcome = removed(hub, "edge", force_after=1)
+    assert "made again and again" in str(outcome.failure)
+    assert any(left.startswith("RoleBinding") for left in hub.left())
 
 
 def test_a_gate_of_a_kind_that_is_not_there_is_told_as_it_stands_open() -> None:
