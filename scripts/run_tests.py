@@ -12,9 +12,11 @@ Run: python3 scripts/run_tests.py
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -33,6 +35,7 @@ from checkout import ROOT
 LOGS = artefact.WORK / "logs"
 TAIL = 60  # lines of a failed group's log
 REMINDER = 60.0  # seconds between two signs of life
+TIDYING = 60.0  # seconds a group has to clean up when it is interrupted
 IN_CI = os.environ.get("CI", "").lower() == "true"
 OLDEST_GO = (1, 26)
 OLDEST_RUST = (1, 88)
@@ -208,9 +211,23 @@ def run_groups(surroundings: dict[str, str]) -> list[Result]:
                 )
             time.sleep(0.1)
     finally:
-        for job in running:
-            job.process.terminate()
+        stop(running)
     return list(results.values())
+
+
+def stop(running: list[Running]) -> None:
+    """Whatever a group started goes with it; tests are given time to tear down what they built."""
+    for job in running:
+        tell_group(job, signal.SIGTERM)
+    for job in running:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            job.process.wait(TIDYING)
+        tell_group(job, signal.SIGKILL)
+
+
+def tell_group(job: Running, sign: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(job.process.pid, sign)
 
 
 def ready(results: dict[str, Result], running: list[Running]) -> list[Result]:
@@ -244,7 +261,9 @@ def start(result: Result, surroundings: dict[str, str]) -> Running:
     say(f"{group.name}: started ({group.takes})")
     group.junit.unlink(missing_ok=True)  # never count the results of an earlier run
     log = group.log.open("wb")
-    process = subprocess.Popen(group.command, cwd=ROOT, env=surroundings, stdout=log, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(
+        group.command, cwd=ROOT, env=surroundings, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+    )
     return Running(result, process, log, time.monotonic())
 
 
@@ -296,6 +315,7 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a pipeline that gives up is a Ctrl-C, too
     try:
         sys.exit(main())
     except KeyboardInterrupt:
