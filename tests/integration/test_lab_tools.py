@@ -14,7 +14,7 @@ import pytest
 
 from lab import tools
 from lab.problems import LabError
-from lab.recipes import Crate
+from lab.recipes import Crate, Swap, Tool
 
 TESTS = Path(__file__).parents[1]
 
@@ -82,6 +82,28 @@ def test_two_processes_build_a_tool_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert len(told) == 1
     assert (tmp_path / "builds").read_text() == "built\n"
     assert not abandoned.exists()
+
+
+def test_a_file_of_a_dependency_can_give_way_to_one_of_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As Go does it: in a copy of the module, for its cache is for reading only."""
+    module, wrapper = tmp_path / "cache-of-modules" / "big", tmp_path / "wrapper"
+    (module / "parts").mkdir(parents=True)
+    (module / "go.mod").write_text("module example.com/big\n")
+    (module / "parts" / "many.go").write_text("package parts // a lot\n")
+    (module / "parts").chmod(0o555)
+    wrapper.mkdir()
+    (wrapper / "go.mod").write_text("module example.com/wrapper\n")
+    (wrapper / "none.go").write_text("package parts // nothing\n")
+    monkeypatch.setattr("lab.recipes.WRAPPERS", tmp_path)
+    go = f"""case "$1 $2" in "mod download") echo '{{"Dir": "{module}"}}';; "mod edit") echo "$3" >> go.mod;; esac"""
+    put_on_path(tmp_path / "bin", {"go": go}, monkeypatch)
+    swap = Swap("example.com/big", "parts/many.go", "none.go")
+    place = Tool("tool", "wrapper", "example.com/tool", 1, swaps=(swap,)).workplace(tmp_path / "scratch")
+    (replaced,) = [line for line in (place / "go.mod").read_text().splitlines() if line.startswith("-replace=")]
+    copy = Path(replaced.removeprefix("-replace=example.com/big="))
+    assert (copy / "parts" / "many.go").read_text() == "package parts // nothing\n"
+    assert (module / "parts" / "many.go").read_text() == "package parts // a lot\n"
+    assert (wrapper / "go.mod").read_text() == "module example.com/wrapper\n"
 
 
 def put_on_path(folder: Path, programs: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

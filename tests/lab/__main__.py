@@ -91,7 +91,7 @@ def env(directory: Path) -> int:
 
 
 def build(names: list[str]) -> int:
-    for name, path in tools.ensure(names or tools.TOOLS).items():
+    for name, path in tools.ensure(names or tools.FOR_TESTS).items():
         print(f"{name}: {path}")
     return 0
 
@@ -132,7 +132,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     commands.add_parser("status", help="say what runs")
     commands.add_parser("env", help='print the export line, for: eval "$(python -m lab env)"')
     builder = commands.add_parser("build", help="build the programs now instead of when they are first needed")
-    builder.add_argument("tools", nargs="*", metavar="TOOL", help=f"all when none is named: {', '.join(tools.TOOLS)}")
+    known = f"what tests need when none is named; there are {', '.join(tools.TOOLS)}"
+    builder.add_argument("tools", nargs="*", metavar="TOOL", help=known)
     return parser.parse_args(arguments)
 
 

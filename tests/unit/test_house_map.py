@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,27 @@ def test_nobody_but_the_clock_sleeps_or_reads_the_time(path: Path) -> None:
     if path.name in ("clock.py", "transport.py", "engine_action.py") or lies_in(path, ("network/guard",)):
         return
     assert "time" not in {name for _how, name in imports(path)}
+
+
+def test_no_imports_go_round_in_a_circle() -> None:
+    """So a file loads alone just as it does with others before it, and sanity need not load each one by itself."""
+    files = {_dotted(path): path for path in PLUGINS.rglob("*.py")}
+    loads = {
+        name: {known for how, target in imports(path) if not how for known in _files_behind(target, files)} - {name}
+        for name, path in files.items()
+    }
+    assert sum(map(len, loads.values())) > len(files)  # it does see them
+    TopologicalSorter(loads).prepare()  # raises CycleError, with the circle
+
+
+def _dotted(path: Path) -> str:
+    parts = path.relative_to(PLUGINS).with_suffix("").parts
+    return ".".join(("ansible_collections", "sunset", "kube", "plugins", *parts)).removesuffix(".__init__")
+
+
+def _files_behind(target: str, files: Mapping[str, Path]) -> set[str]:
+    """The import of a name in a file, of the file itself, or of both at once when a package is in between."""
+    return {name for name in (target, target.rpartition(".")[0]) if name in files}
 
 
 def test_every_room_is_on_the_map() -> None:
