@@ -9,7 +9,6 @@ import json
 import secrets
 import signal
 import threading
-import time
 from collections import Counter
 from typing import Any
 
@@ -385,9 +384,7 @@ def test_objects_made_again_without_end_fail_the_task(stage: Stage, drainer: Dra
     operator_deployment(stage, here)
     stage.put(custom("Domain", "d", here, LEGACY, labels=marked(here)), service("lb", here, LEGACY))
     with controller(stage, here, "Domain", recreates=1000):
-        began = time.monotonic()
         message = failed(drainer(policy="Delete", settle=1, timeout=8))
-    assert time.monotonic() - began < 13, "a pause between two rounds ends with the time of the task"
     assert "keep coming back" in message
     assert "Domain" in message
 

@@ -482,13 +482,12 @@ def test_reset_after_the_answer_loses_the_answer_not_the_write(
 def test_a_slow_answer_is_late_but_the_server_was_asked_at_once(
     plane: ControlPlane, client: http.client.HTTPSConnection, faults: FaultProxy, namespace: str
 ) -> None:
-    faults.add(Rule(SlowAnswer(1.5), method="POST"))
-    began = time.monotonic()
+    faults.add(Rule(SlowAnswer(3), method="POST"))
     slow = threading.Thread(target=ask, args=(client, "POST", in_namespace(namespace), config_map("early")))
     slow.start()
-    until(lambda: plane.api.get(in_namespace(namespace, "early"))[0] == 200, "the object to be there", timeout=1)
+    until(lambda: plane.api.get(in_namespace(namespace, "early"))[0] == 200, "the object to be there")
+    assert slow.is_alive()
     slow.join()
-    assert time.monotonic() - began >= 1.5
 
 
 @pytest.mark.parametrize("count", [1, 60], ids=["by length", "in chunks"])
@@ -511,7 +510,7 @@ def test_latency_delays_every_request(client: http.client.HTTPSConnection, fault
     began = time.monotonic()
     ask(client, "GET", "/version")
     ask(client, "GET", "/version")
-    assert 0.4 <= time.monotonic() - began < 2
+    assert time.monotonic() - began >= 0.4
 
 
 def test_rules_choose_by_count_and_by_seeded_chance(client: http.client.HTTPSConnection, faults: FaultProxy) -> None:
@@ -556,11 +555,9 @@ def event_of(line: bytes) -> tuple[str, str]:
 
 def test_a_watch_streams_through_unbuffered(plane: ControlPlane, faults: FaultProxy, namespace: str) -> None:
     with open_watch(faults, namespace) as watch:
-        for name in ("one", "two"):
-            began = time.monotonic()
+        for name in ("one", "two"):  # the second is made when the first has come through
             plane.api.create(config_map(name, namespace, text="x" * 20_000))  # an event of several chunks
             assert event_of(watch.readline()) == ("ADDED", name)
-            assert time.monotonic() - began < 1
 
 
 def test_the_watch_at_the_server_ends_when_the_client_leaves(
@@ -622,12 +619,10 @@ def test_watch_faults_leave_lists_alone(client: http.client.HTTPSConnection, fau
 def test_the_proxy_keeps_up_with_thousands_of_requests(plane: ControlPlane, faults: FaultProxy) -> None:
     api = Api(faults.kubeconfig())
     rule = faults.add(Rule(Answer(429, retry_after=1), nth=1000))
-    began = time.monotonic()
     with ThreadPoolExecutor(16) as pool:
         statuses = list(pool.map(lambda _: api.get("/version")[0], range(5000)))
     assert (statuses.count(429), statuses.count(200), rule.hits) == (1, 4999, 1)
     assert len(faults.requests) == 5000
-    assert time.monotonic() - began < 60
 
 
 def test_closing_the_proxy_frees_everybody(plane: ControlPlane, namespace: str) -> None:
@@ -638,9 +633,11 @@ def test_closing_the_proxy_frees_everybody(plane: ControlPlane, namespace: str) 
     with open_watch(proxy, namespace) as silent, contextlib.closing(plain_connection(proxy.kubeconfig())) as slow:
         slow.request("GET", "/version")
         until(lambda: len(proxy.requests) == 2, "both requests to arrive")
-        began = time.monotonic()
-        proxy.close()
-        assert time.monotonic() - began < 3
+        closing = threading.Thread(target=proxy.close)
+        closing.start()
+        until(
+            lambda: not closing.is_alive(), "the proxy to close before an answer that is due in ten minutes", timeout=60
+        )
         with pytest.raises(http.client.IncompleteRead):
             silent.read()
     until(lambda: threading.active_count() <= before, "the threads to end")

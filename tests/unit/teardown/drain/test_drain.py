@@ -702,6 +702,11 @@ def test_what_comes_back_in_the_pause_for_ever_is_named_too() -> None:
     assert "on 1 objects, Service shop/web among them, set by shop-operator" in str(outcome.failure)
 
 
+def test_a_pause_between_two_rounds_ends_with_the_time_of_the_task() -> None:
+    _cluster, outcome = stubborn(100, 0.0, timeout=5)
+    assert (outcome.status, outcome.seconds) == ("failed", 5.0)
+
+
 def test_what_comes_back_in_the_pause_four_times_is_released_four_times() -> None:
     _cluster, outcome = stubborn(4, 1.0)
     assert (outcome.status, outcome.came_back) == ("completed", 4)
