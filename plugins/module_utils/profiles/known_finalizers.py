@@ -4,8 +4,8 @@
 
 """Finalizers of products: who removes them, by which workloads that one is recognised, and what they guard.
 
-Room: profiles (data). A new product is one entry. Those that guard what is paid for are protected: a run that is told
-to force what hangs does not know whether it has gone.
+Room: profiles (data). A new product is one entry. Those that guard data or what is paid for are protected: a run that
+is told to force what hangs does not know whether that has gone.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Product:
     finalizers: tuple[tuple[str, str, str], ...]  # pattern, what it guards, danger
 
 
+_PROTECTED = frozenset({MONEY, DATA})
 _SERVERS = "servers, disks and networks of a cluster"
 _IN_CLOUD = "what it made in the cloud"
 
@@ -399,7 +400,7 @@ KNOWN_FINALIZERS: tuple[KnownFinalizer, ...] = tuple(
     for entry in (
         *BUILT_IN_FINALIZERS,
         *(
-            KnownFinalizer(pattern, product.owner, guards, danger, product.controllers, danger == MONEY, shared=False)
+            KnownFinalizer(pattern, product.owner, guards, danger, product.controllers, danger in _PROTECTED, shared=False)
             for product in PRODUCTS
             for pattern, guards, danger in product.finalizers
         ),
