@@ -12,10 +12,11 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import finalizer
 from integration.breaking import somebody_answers
 from integration.explaining import Explainer, holder
-from integration.ranked import define, service_account, succeeded
+from integration.ranked import Remover, define, failed, service_account, succeeded
 from integration.running import run_job
 from integration.stage import Body, Stage, body, bring_to_life, crd, deployment, lease
 from lab.audit import AuditTrail
+from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
 from lab.waiting import until
 
@@ -130,6 +131,18 @@ def test_a_stale_lease_is_not_the_end_while_somebody_beside_it_may_act(stage: St
     stage.api.delete(f"/apis/coordination.k8s.io/v1/namespaces/{product.here}/leases/0a1b.{product.group}")
     stage.put(lease(f"2c3d.{product.group}", product.here, renewed_ago=1))
     assert product.life(explain)[0] == "alive"
+
+
+def test_a_run_waits_for_whoever_is_not_told_as_gone(stage: Stage, plane: ControlPlane) -> None:
+    """The old operator is scaled to zero: that ends a run in seconds, until one of another name has taken over."""
+    product = Product(stage)
+    old = product.group.partition(".")[0]
+    stage.put(deployment(f"{old}-operator", product.here, replicas=0))
+    members = {"objects": [{"kind": product.kind, "name": "v", "namespace": product.here}]}
+    remove = Remover(plane)
+    assert failed(remove(members, timeout=600)).startswith("stuck")
+    product.controller("successor", runs=True, rules=[product.rule("patch")])
+    assert "out of time" in failed(remove(members, timeout=20))
 
 
 RELEASE = {"meta.helm.sh/release-name": "pottery", "meta.helm.sh/release-namespace": "kiln"}

@@ -400,7 +400,9 @@ KNOWN_FINALIZERS: tuple[KnownFinalizer, ...] = tuple(
     for entry in (
         *BUILT_IN_FINALIZERS,
         *(
-            KnownFinalizer(pattern, product.owner, guards, danger, product.controllers, danger in _PROTECTED, shared=False)
+            KnownFinalizer(
+                pattern, product.owner, guards, danger, product.controllers, danger in _PROTECTED, shared=False
+            )
             for product in PRODUCTS
             for pattern, guards, danger in product.finalizers
         ),

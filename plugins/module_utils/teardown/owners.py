@@ -190,14 +190,14 @@ def _not_found(traces: _Traces, facts: OwnerFacts) -> Owner:
     if facts.unreadable:
         return Owner(Life.UNKNOWN, "", "could not look: " + "; ".join(facts.unreadable))
     why = f"no workload or Lease fits {who or traces.finalizer}"
+    running = [str(workload) for workload in traces.released if workload.available]
+    entry = known(traces.finalizer)
+    if entry and entry.owner in AT_HOME and not running:
+        return Owner(Life.GONE, who, f"{entry.owner} is not in the cluster: {why}")
     if traces.release:
         named = f"Helm release {'/'.join(traces.release)}, which {traces.kind} is from"
-        running = [str(workload) for workload in traces.released if workload.available]
         left = f"{named}, runs {', '.join(running[:_MOST_NAMED])}" if running else f"{named}, has no workload here"
         return Owner(Life.UNKNOWN, who or f"Helm release {'/'.join(traces.release)}", f"{why}; {left}")
-    entry = known(traces.finalizer)
-    if entry and entry.owner in AT_HOME:
-        return Owner(Life.GONE, who, f"{entry.owner} is not in the cluster: {why}")
     return Owner(Life.UNKNOWN, who, why)
 
 

@@ -62,6 +62,7 @@ ACCOUNTS = _kind("", "ServiceAccount", "serviceaccounts", True, "sa")
 REPLICA_SETS = _kind("apps", "ReplicaSet", "replicasets", True, "rs")
 SLICES = _kind("discovery.k8s.io", "EndpointSlice", "endpointslices")
 ROLES = _kind("rbac.authorization.k8s.io", "ClusterRole", "clusterroles", False)
+ROLE_BINDINGS = _kind("rbac.authorization.k8s.io", "ClusterRoleBinding", "clusterrolebindings", False)
 WEBHOOKS = _kind(
     "admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", False
 )
@@ -69,10 +70,22 @@ DEFINITIONS = _kind("apiextensions.k8s.io", "CustomResourceDefinition", "customr
 ZONES = _kind("ingress.example.com", "Zone", "zones", False)  # a custom resource without a namespace
 SERVED = (
     *(PODS, CONFIG_MAPS, SECRETS, SERVICES, ENDPOINTS, EVENTS, ACCOUNTS, NAMESPACES, NODES),
-    *(DEPLOYMENTS, STATEFULSETS, REPLICA_SETS, LEASES, SLICES, ROLES, WEBHOOKS, DEFINITIONS, DOMAINS, ZONES),
+    *(
+        DEPLOYMENTS,
+        STATEFULSETS,
+        REPLICA_SETS,
+        LEASES,
+        SLICES,
+        ROLES,
+        ROLE_BINDINGS,
+        WEBHOOKS,
+        DEFINITIONS,
+        DOMAINS,
+        ZONES,
+    ),
 )
 
-_OF_THE_OBJECT = ("spec", "status", "data", "webhooks", "type")
+_OF_THE_OBJECT = ("spec", "status", "data", "webhooks", "type", "rules", "roleRef", "subjects")
 _OF_THE_MEMBER = ("source", "marked", "keep", "named")
 
 
