@@ -60,8 +60,12 @@ ALTERNATIVES: dict[str, str] = {
     "cert-manager": "start cert-manager again, and see that it reaches the DNS provider: kubectl describe challenge",
     "Kyverno": "start Kyverno again, or remove its webhook configurations",
     "ngrok operator": "use sunset.kube.drain with profile ngrok, which lets go in order",
-    "CloudNativePG": "start its operator again; databaseReclaimPolicy: retain leaves what is inside PostgreSQL",
-    "External Secrets": "start it again; deletionPolicy: None leaves the secrets at the provider",
+    "CloudNativePG": "let the Cluster of the database run: its pods remove it; databaseReclaimPolicy: retain leaves"
+    " what is inside PostgreSQL",
+    "pushsecret.externalsecrets.io/finalizer": "start External Secrets again; deletionPolicy: None leaves the secrets"
+    " at the provider",
+    "secretstore.externalsecrets.io/finalizer": "start External Secrets again, and delete the PushSecrets that use this"
+    " store first",
     "Knative": "start its controllers again; delete the parent, not what it made",
     "Tekton": "start it again, and see that it reaches the place where results and signatures are kept",
     "Istio operator": "start istio-operator again, or istioctl uninstall",

@@ -65,7 +65,9 @@ class Watchman:
         alone = _those_alone(suspects, facts)
         if alone and self._could_look_around(alone, facts):
             alone = _those_alone(alone, facts)
-            held = {(name, _managers(one.record, name)) for one in alone for name in one.record.finalizers}
+            held = {
+                (name, _managers(one.record, name), one.resource) for one in alone for name in one.record.finalizers
+            }
             return [] if held and self._is_about(held, facts) else alone
         return []
 
@@ -79,14 +81,16 @@ class Watchman:
         facts.around = look_around(custom, ground, self._cluster)
         return not ground.unreadable and not facts.around.permits.unreadable
 
-    def _is_about(self, held: Collection[tuple[str, tuple[str, ...]]], facts: OwnerFacts) -> bool:
+    def _is_about(self, held: Collection[tuple[str, tuple[str, ...], Resource]], facts: OwnerFacts) -> bool:
         """A pod of theirs that runs without a workload, or is still stopping, can act."""
         try:
             pods = self._cluster.list(PODS).records
         except Problem:
             return True
-        names = {name for finalizer, managers in held for name in controller_names(finalizer, managers)}
-        workloads = [one for finalizer, managers in held for one in candidates(finalizer, managers, facts)[0]]
+        names = {name for finalizer, managers, kind in held for name in controller_names(finalizer, managers, kind)}
+        workloads = [
+            one for finalizer, managers, kind in held for one in candidates(finalizer, managers, facts, kind)[0]
+        ]
         return any(_is_pod_of(pod, names, workloads) for pod in pods)
 
 
@@ -111,7 +115,7 @@ def nobody_may_come(
     if facts.unreadable:
         return False
     owner = judge_owner(finalizer, managers, facts, kind, namespace)
-    workloads, leases = candidates(finalizer, managers, facts)
+    workloads, leases = candidates(finalizer, managers, facts, kind)
     named = [one for one in facts.workloads if str(one) == owner.who]
     if any(one.wanted or one.available for one in (*workloads, *named)):
         return False  # it has no replica now; that may change

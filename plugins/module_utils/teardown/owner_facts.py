@@ -137,7 +137,8 @@ def _workload(kind: str, item: dict[str, Any], now: float) -> Workload:
     names.update(container.get("name") or "" for container in containers)
     images = {_image_name(container.get("image") or "") for container in containers} - {""}
     names.update(images)
-    names.update(labels.get(key) or "" for key in ("app", "app.kubernetes.io/name", "app.kubernetes.io/instance"))
+    # Not app.kubernetes.io/instance: siblings of one release share it, and a webhook is not the controller.
+    names.update(labels.get(key) or "" for key in ("app", "app.kubernetes.io/name"))
     wanted = status.get("desiredNumberScheduled") if kind == "DaemonSet" else spec.get("replicas", 1)
     available = status.get("numberAvailable") if kind == "DaemonSet" else status.get("availableReplicas")
     return Workload(

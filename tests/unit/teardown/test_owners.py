@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.owners import (
     Lease,
     Life,
@@ -201,6 +202,75 @@ def test_the_owner_behind_a_finalizer(finalizer: str, managers: list[str], known
     assert judge_owner(finalizer, managers, known) == owner
 
 
+def kind_of(group: str, plural: str) -> Resource:
+    return Resource(group, "v1", plural.title(), plural, True)
+
+
+FLUX = (workload("kustomize-controller", 0), workload("source-controller"), workload("helm-controller"))
+CNPG = kind_of("postgresql.cnpg.io", "databases")
+
+# name: (finalizer, managers, kind, facts, life): who runs beside the controller proves nothing
+SIBLINGS: dict[str, tuple[str, list[str], Resource, OwnerFacts, Life]] = {
+    "another controller of Flux": (
+        "finalizers.fluxcd.io",
+        ["kustomize-controller"],
+        kind_of("kustomize.toolkit.fluxcd.io", "kustomizations"),
+        facts(*FLUX),
+        Life.GONE,
+    ),
+    "the right one": (
+        "finalizers.fluxcd.io",
+        [],
+        kind_of("helm.toolkit.fluxcd.io", "helmreleases"),
+        facts(*FLUX),
+        Life.ALIVE,
+    ),
+    "Crossplane, whose provider does it": (
+        "finalizer.managedresource.crossplane.io",
+        [],
+        kind_of("s3.aws.upbound.io", "buckets"),
+        facts(workload("crossplane")),
+        Life.UNKNOWN,
+    ),
+    "the operator of Kafka": (
+        "strimzi.io/topic-operator",
+        [],
+        kind_of("kafka.strimzi.io", "kafkatopics"),
+        facts(workload("strimzi-cluster-operator"), workload("shop-entity-operator", 0, "topic-operator")),
+        Life.GONE,
+    ),
+    "an operator whose pods do it, running": ("cnpg.io/deleteDatabase", [], CNPG, facts(workload("x")), Life.UNKNOWN),
+    "an operator whose pods do it, gone": ("cnpg.io/deleteDatabase", [], CNPG, facts(), Life.UNKNOWN),
+    "the tool that deployed it": (
+        "resources-finalizer.argocd.argoproj.io",
+        ["helm-controller"],
+        kind_of("argoproj.io", "applications"),
+        facts(workload("helm-controller"), workload("argocd-application-controller", 0, wanted=0)),
+        Life.GONE,
+    ),
+    "the controller of another kind": (
+        "resources-finalizer.argocd.argoproj.io",
+        [],
+        kind_of("argoproj.io", "applications"),
+        facts(workload("argocd-applicationset-controller"), workload("argocd-application-controller", 0, wanted=0)),
+        Life.GONE,
+    ),
+}
+
+
+@pytest.mark.parametrize(("finalizer", "managers", "kind", "known", "life"), named(SIBLINGS))
+def test_a_sibling_is_not_the_controller(
+    finalizer: str, managers: list[str], kind: Resource, known: OwnerFacts, life: Life
+) -> None:
+    assert judge_owner(finalizer, managers, known, kind, "shop").life is life
+
+
+def test_of_several_in_the_catalogue_the_one_counts_who_has_set_it() -> None:
+    known = facts(workload("kustomize-controller", 0), workload("helm-controller"))
+    assert judge_owner("finalizers.fluxcd.io", ["kustomize-controller"], known).life is Life.GONE
+    assert judge_owner("finalizers.fluxcd.io", [], known).life is Life.ALIVE
+
+
 # -- looking -----------------------------------------------------------------------------------------------------------
 
 
@@ -228,7 +298,7 @@ def test_workloads_are_read_with_their_replicas_and_every_name_they_go_by() -> N
             "web",
             3,
             2,
-            frozenset({"web", "manager", "janitor", "shop", "web-app"}),
+            frozenset({"web", "manager", "janitor", "web-app"}),
             images=frozenset({"Janitor"}),
         ),
         Workload("StatefulSet", "shop", "db", 1, 0, frozenset({"db"})),
