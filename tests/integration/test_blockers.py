@@ -184,23 +184,48 @@ def test_a_kind_whose_converter_is_dead_is_told_although_it_cannot_be_listed(sta
     assert f"kubectl patch crd {name}" in "\n".join(result["text"])
 
 
-def test_a_claim_is_told_with_the_pod_that_uses_it(stage: Stage, explain: Explainer) -> None:
+def claim_and_pod(stage: Stage, name: str, node: str = "") -> tuple[Body, Body]:
+    """A volume claim that is protected, and a pod of the same name that uses it."""
     here = stage.namespace
-    claim = body("v1", "PersistentVolumeClaim", "data", here)
+    claim = body("v1", "PersistentVolumeClaim", name, here)
     claim["spec"] = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
     pod = {"containers": [{"name": "main", "image": "example/main:1"}], "volumes": volumes}
-    user = body("v1", "Pod", "user", here, spec={**pod, "automountServiceAccountToken": False, "nodeName": "nowhere"})
+    placed = {"nodeName": node} if node else {}
+    user = body("v1", "Pod", name, here, spec={**pod, "automountServiceAccountToken": False, **placed})
     account = f"/api/v1/namespaces/{here}/serviceaccounts/default"
     until(lambda: stage.api.get(account)[0] == 200, account, every=0.05)
-    stage.put(claim, user)
-    path = f"/api/v1/namespaces/{here}/persistentvolumeclaims/data"
-    until(lambda: stage.api.get(path)[1]["metadata"].get("finalizers"), "the claim to be protected", every=0.05)
-    assert stage.api.delete(path)[0] == 200
+    claim, user = stage.put(claim, user)
+    until(lambda: stage.finalizers(claim), "the claim to be protected", every=0.05)
+    return claim, user
+
+
+def test_a_claim_is_told_with_the_pod_that_uses_it(stage: Stage, explain: Explainer) -> None:
+    here = stage.namespace
+    claim, _user = claim_and_pod(stage, "data", "nowhere")
+    assert stage.api.delete(stage.api.path_of(claim))[0] == 200
     row = row_of(explain(kind="pvc", name="data", namespace=here), "data")
-    assert causes(row)["pod"] == "Pod user still uses it"
-    assert row["suggestion"].endswith(f"kubectl -n {here} delete pod user")
+    assert causes(row)["pod"] == "Pod data still uses it"
+    assert row["suggestion"].endswith(f"kubectl -n {here} delete pod data")
     assert (row["finalizers"][0]["danger"], row["finalizers"][0]["protected"]) == ("data", True)
+
+
+def test_a_claim_is_held_by_a_pod_that_has_ended_and_not_by_one_without_a_node(
+    stage: Stage, explain: Explainer
+) -> None:
+    """As the real controller sees it: the one claim goes at once, the other when the pod that has ended is deleted."""
+    here = stage.namespace
+    held, ended = claim_and_pod(stage, "held", "nowhere")
+    free, _waiting = claim_and_pod(stage, "free")
+    assert stage.api.patch(f"{stage.api.path_of(ended)}/status", {"status": {"phase": "Succeeded"}})[0] == 200
+    for claim in (held, free):
+        assert stage.api.delete(stage.api.path_of(claim))[0] == 200
+    until(lambda: stage.is_gone(free), "the claim of a pod without a node to go", every=0.1)
+    row = row_of(explain(kind="pvc", namespace=here), "held")
+    assert causes(row)["pod"].startswith("Pod held still uses it; one that has ended")
+    assert row["suggestion"] == f"delete what has ended: kubectl -n {here} delete pod held"
+    assert stage.api.delete(stage.api.path_of(ended), gracePeriodSeconds=0)[0] == 200
+    until(lambda: stage.is_gone(held), "the claim to go", every=0.1)
 
 
 def test_an_owner_that_goes_in_the_foreground_is_told_with_its_dependant_of_another_kind(

@@ -29,7 +29,7 @@ OWN_CONTROLLERS: dict[str, tuple[str, ...]] = {
     "velero.io/data-upload-download-finalizer": ("node-agent",),
 }
 
-_PERCONA = {
+_PERCONA: dict[str, tuple[str, ...]] = {
     "*.pxc.percona.com": ("percona-xtradb-cluster-operator",),
     "*.psmdb.percona.com": ("percona-server-mongodb-operator",),
     "*.pgv2.percona.com": ("percona-postgresql-operator",),

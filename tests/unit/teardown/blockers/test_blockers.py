@@ -28,6 +28,7 @@ from ansible_collections.sunset.kube.tests.unit.fakes import (
     PODS,
     VERBS,
     Told,
+    named,
 )
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
@@ -122,14 +123,39 @@ def test_a_protected_finalizer_is_left_to_its_owner(cluster: FakeCluster) -> Non
     assert "a load balancer that costs money" in text(told)
 
 
-def test_a_claim_names_the_pods_that_use_it_and_not_those_that_ended(cluster: FakeCluster) -> None:
+ENDED = "; one that has ended does so until it is deleted"
+# name: (pods with their node and phase, what is told, what to do)
+USERS: dict[str, tuple[dict[str, tuple[str, str]], list[str], str]] = {
+    "one that runs": (
+        {"db": ("n1", "Running")},
+        ["Pod db still uses it"],
+        "stop what made the pod, then: kubectl -n shop delete pod db",
+    ),
+    "one that has ended": (
+        {"job": ("n1", "Succeeded")},
+        [f"Pod job still uses it{ENDED}"],
+        "delete what has ended: kubectl -n shop delete pod job",
+    ),
+    "both": (
+        {"a-job": ("n1", "Failed"), "db": ("n1", "Running")},
+        [f"Pod db, a-job still uses it{ENDED}"],
+        "stop what made the pod, then: kubectl -n shop delete pod db a-job",
+    ),
+    "one without a node": ({"db": ("", "Pending")}, [], "stop the pods that use the claim"),
+}
+
+
+@pytest.mark.parametrize(("pods", "texts", "step"), named(USERS))
+def test_a_claim_names_the_pods_that_hold_it(
+    cluster: FakeCluster, pods: dict[str, tuple[str, str]], texts: list[str], step: str
+) -> None:
     cluster.add(CLAIMS, "data", finalizers=[PVC], deleted=True)
     volume = [{"persistentVolumeClaim": {"claimName": "data"}}, {"emptyDir": {}}]
-    cluster.add(PODS, "db", spec={"volumes": volume}, status={"phase": "Running"})
-    cluster.add(PODS, "job", spec={"volumes": volume}, status={"phase": "Succeeded"})
+    for name, (node, phase) in pods.items():
+        cluster.add(PODS, name, spec={"volumes": volume, "nodeName": node}, status={"phase": phase})
     told = explained(cluster)
-    assert [cause.text for cause in row(told, "data").causes] == ["Pod db still uses it"]
-    assert told.next_steps == ["stop what made the pod, then: kubectl -n shop delete pod db"]
+    assert [cause.text for cause in row(told, "data").causes] == texts
+    assert told.next_steps == [step]
 
 
 def owned_by(resource: Resource, name: str, blocks: bool = True) -> list[dict[str, Any]]:
