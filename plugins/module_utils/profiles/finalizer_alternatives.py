@@ -5,7 +5,8 @@
 """What to do rather than remove a finalizer by hand: how each product lets go of things in order.
 
 Room: profiles (data). By the owner's name, or by the pattern of a finalizer where that says more. Whoever is not named
-here is started again, and finishes by himself.
+here is started again, and finishes by himself. Commands that name the object are for one kind only: products put the
+same finalizer on several, and the name of the one may be that of another.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ALTERNATIVES: dict[str, str] = {
     "service.kubernetes.io/load-balancer-cleanup": "let the cloud controller delete the load balancer; the"
     " Events of the Service say why it cannot",
     # Delivery
-    "Argo CD": "delete the Application without its content: argocd app delete NAME --cascade=false",
+    "Argo CD": "start argocd-application-controller again and let it finish",
     "Flux": "start Flux again, or keep what it deployed: set spec.prune to false, or suspend it, before it is deleted",
     "Rancher Fleet": "start fleet-agent again; keepResources: true on the GitRepo leaves what it deployed",
     "Rancher": "start Rancher again, or clean the cluster with Rancher's own cleanup job",
@@ -55,9 +56,10 @@ ALTERNATIVES: dict[str, str] = {
     "the CSI provisioner": "start the CSI controller of the storage class again, so that it deletes the disk",
     "the snapshot controller": "start snapshot-controller again, and delete what was made from the snapshot first",
     # Applications
-    "KubeVirt": "stop the virtual machine first: virtctl stop NAME",
+    "KubeVirt": "start virt-controller again, and stop the virtual machine that it belongs to first",
+    "kubevirt.io/virtOperatorFinalizer": "start virt-operator again, and delete the KubeVirt object through it",
     "Velero": "start Velero again, and see that it reaches the storage location",
-    "cert-manager": "start cert-manager again, and see that it reaches the DNS provider: kubectl describe challenge",
+    "cert-manager": "start cert-manager again, and see that it reaches the DNS provider",
     "Kyverno": "start Kyverno again, or remove its webhook configurations",
     "ngrok operator": "use sunset.kube.drain with profile ngrok, which lets go in order",
     "CloudNativePG": "let the Cluster of the database run: its pods remove it; databaseReclaimPolicy: retain leaves"
@@ -74,6 +76,22 @@ ALTERNATIVES: dict[str, str] = {
     "Grafana operator": "start it again, and see that it reaches Grafana",
     "the gateway controller of its class": "delete the Gateways that have this class first",
     "sunset.kube": "run sunset.kube.nncp_revert",
+}
+
+
+# Owner of finalizers → kind that carries one → what helps while the owner runs, with the object's name.
+FOR_THE_KIND: dict[str, dict[str, str]] = {
+    "Argo CD": {
+        "applications.argoproj.io": "delete the Application without its content:"
+        " argocd app delete {name} --app-namespace {namespace} --cascade=false",
+    },
+    "cert-manager": {
+        "challenges.acme.cert-manager.io": "see whether cert-manager reaches the DNS provider:"
+        " kubectl -n {namespace} describe challenge {name}",
+    },
+    "KubeVirt": {
+        "virtualmachines.kubevirt.io": "stop the virtual machine first: virtctl stop {name} -n {namespace}",
+    },
 }
 
 

@@ -42,6 +42,7 @@ class Owner:
     who: str
     why: str
     namespace: str = field(default="", compare=False)  # where he lives or lived, if that is known
+    starting: bool = field(default=False, compare=False)  # he wants to run, and may do so in a moment
 
 
 @dataclass(frozen=True)
@@ -58,18 +59,18 @@ class Workload:
     images: frozenset[str] = frozenset()
     account: Account = field(default=("", ""), compare=False)
     release: Release | None = field(default=None, compare=False)
-    # Seconds since it lost its last available replica, where it says so.
+    # Seconds for which it has been as it is, at least; None where nothing tells.
     down_for: float | None = field(default=None, compare=False)
 
     @property
     def may_be_starting(self) -> bool:
-        return not self.available and self.wanted > 0 and self.down_for is not None and self.down_for < STARTING
+        return not self.available and self.wanted > 0 and (self.down_for is None or self.down_for < STARTING)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-# A controller that restarts, moves to another node or was just brought back is not gone.
+# Seconds in which a controller that wants to run should have come up.
 STARTING = 60.0
 
 
@@ -110,13 +111,13 @@ class OwnerFacts:
 def fetch_owner_facts(cluster: Cluster) -> OwnerFacts:
     """Four lists for the whole run. What may not be listed is remembered as unreadable."""
     facts = OwnerFacts()
-    now = cluster.server_time()
     for resource in WORKLOADS:
-        facts.workloads.extend(
-            _workload(resource.kind, item, now) for item in listed_or_said(resource, cluster, facts.unreadable) or ()
-        )
+        items = listed_or_said(resource, cluster, facts.unreadable) or ()
+        now = cluster.server_time()  # after the answer, which has it
+        facts.workloads.extend(_workload(resource.kind, item, now) for item in items)
+    leases = listed_or_said(LEASES, cluster, facts.unreadable) or ()
     now = cluster.server_time()
-    facts.leases.extend(_lease(item, now) for item in listed_or_said(LEASES, cluster, facts.unreadable) or ())
+    facts.leases.extend(_lease(item, now) for item in leases)
     return facts
 
 
@@ -157,9 +158,12 @@ def _workload(kind: str, item: dict[str, Any], now: float) -> Workload:
 
 
 def _down_for(item: Mapping[str, Any], now: float) -> float | None:
+    """By its own word; StatefulSets and DaemonSets say nothing, but whoever wrote to them last left the time."""
     condition = condition_of(item, "Available") or {}
-    since = condition.get("lastTransitionTime")
-    return now - parse_time(since) if since and condition.get("status") == "False" else None
+    since = condition.get("lastTransitionTime") if condition.get("status") == "False" else None
+    written = [one["time"] for one in (item.get("metadata") or {}).get("managedFields") or () if one.get("time")]
+    times = [since] if since else written
+    return now - max(map(parse_time, times)) if times else None
 
 
 def _image_name(image: str) -> str:

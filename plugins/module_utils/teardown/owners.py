@@ -144,10 +144,19 @@ def _gone_or_not(traces: _Traces, facts: OwnerFacts, kind: Resource | None, name
     found = _down(traces)
     if found is None:
         return None
-    doubt = _doubt(traces, facts, kind, namespace)
+    doubt, starting = _doubt(traces, facts, kind, namespace), _starting(traces) if facts.around else None
+    if starting and not facts.unreadable:
+        since = "" if starting.down_for is None else f"only for {starting.down_for:.0f} s: "
+        why = f"{found.why}, but {since}{starting} may be starting"
+        return Owner(Life.UNKNOWN, found.who, why, found.namespace, starting=True)
     if doubt:
         return Owner(Life.UNKNOWN, found.who, f"{found.why}, but {doubt}", found.namespace)
     return found
+
+
+def _starting(traces: _Traces) -> Workload | None:
+    """A controller that restarts, moves to another node or was just brought back is not gone."""
+    return next((one for one in (*traces.named, *traces.behind, *traces.released) if one.may_be_starting), None)
 
 
 def _down(traces: _Traces) -> Owner | None:
@@ -176,9 +185,6 @@ def _doubt(traces: _Traces, facts: OwnerFacts, kind: Resource | None, namespace:
         unread += facts.around.permits.unreadable
     if unread:
         return "could not look: " + "; ".join(unread)
-    starting = next((one for one in (*traces.named, *traces.behind, *traces.released) if one.may_be_starting), None)
-    if starting and facts.around:
-        return f"only for {starting.down_for:.0f} s: {starting} may be starting"
     another = next((workload for workload in traces.behind if workload.available), None)
     if another is None and facts.around and kind and not traces.named and traces.leases:
         # A Lease may be left from an older version that had another one: who runs beside it may be the owner.

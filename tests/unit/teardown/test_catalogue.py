@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.evidence.blocker_tree import LOSSES
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.finalizer_alternatives import ALTERNATIVES
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.finalizer_controllers import (
     BY_KIND,
@@ -16,6 +15,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.profiles.finalizer_con
 )
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.finalizers import KnownFinalizer
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.known_finalizers import KNOWN_FINALIZERS
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.holders import LOSSES
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.catalogue import controllers_behind, known
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 

@@ -306,6 +306,34 @@ def test_workloads_are_read_with_their_replicas_and_every_name_they_go_by() -> N
     ]
 
 
+# name: (kind, condition, last writes, seconds)
+DOWN_FOR: dict[str, tuple[Resource, dict[str, str], list[str], float | None]] = {
+    "a Deployment says it": (DEPLOYMENTS, {"lastTransitionTime": "2025-12-31T23:59:30Z"}, ["2025-12-31T23:00:00Z"], 30),
+    "a StatefulSet was written to last": (STATEFULSETS, {}, ["2025-12-31T23:00:00Z", "2025-12-31T23:59:50Z"], 10),
+    "a DaemonSet too": (DAEMONSETS, {}, ["2025-12-31T22:00:00Z"], 7200),
+    "nothing tells": (STATEFULSETS, {}, [], None),
+}
+
+
+@pytest.mark.parametrize(("kind", "condition", "written", "seconds"), named(DOWN_FOR))
+def test_how_long_a_workload_has_been_down_at_least(
+    kind: Resource, condition: dict[str, str], written: list[str], seconds: float | None
+) -> None:
+    server = FakeServer()
+    conditions = [{"type": "Available", "status": "False", **condition}] if condition else []
+    fields = [{"manager": "m", "time": time} for time in written]
+    server.add(
+        kind,
+        "x",
+        spec={"replicas": 1},
+        status={"desiredNumberScheduled": 1, "conditions": conditions},
+        managedFields=fields,
+    )
+    [found] = fetch_owner_facts(cluster_on(server)).workloads
+    assert found.down_for == seconds
+    assert found.may_be_starting is (seconds is None or seconds < 60)
+
+
 def test_leases_are_read_with_their_age_by_the_servers_clock() -> None:
     server = FakeServer()
     spec = {"holderIdentity": "pod-1", "renewTime": "2025-12-31T23:59:50.000000Z", "leaseDurationSeconds": 60}

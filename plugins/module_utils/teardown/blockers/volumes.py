@@ -115,4 +115,5 @@ def bound_to_a_claim(kind: Resource, record: Record, volumes: Volumes) -> Iterab
         f"PersistentVolumeClaim {namespace}/{name} is still bound to it",
         f"if nobody needs the claim any more ({loses}): kubectl -n {namespace} delete pvc {name}",
         on=f"PersistentVolumeClaim {namespace}/{name}",
+        loss=loses,
     )

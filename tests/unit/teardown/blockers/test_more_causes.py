@@ -51,6 +51,10 @@ def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
     return explain_blockers(target, cluster, Told())
 
 
+def steps(told: Explanation) -> list[str]:
+    return [str(step) for step in told.next_steps]
+
+
 def told_of(cluster: FakeCluster, kind: str, name: str, what: str) -> list[str]:
     rows = explained(cluster, Target(kind=kind, name=name, namespace="shop")).blocked
     return [cause.text for row in rows if row.record.name == name for cause in row.causes if cause.what == what]
@@ -122,7 +126,7 @@ def test_a_budget_that_never_lets_one_go_comes_with_a_patch_that_does(
 ) -> None:
     status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 2}
     cluster.add(BUDGETS, "web", spec=spec, status={**status, "observedGeneration": 1}, generation=1)
-    [step] = explained(cluster).next_steps
+    [step] = steps(explained(cluster))
     assert json.loads(step.rpartition(" -p ")[2].strip("'")) == {"spec": patch}
 
 
@@ -238,8 +242,8 @@ def test_a_refused_row_is_told_once_and_the_finalizer_comes_after(cluster: FakeC
     message = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"
     cluster.refusals["Domain shop/web"] = api_error(422, "Invalid", message)
     told = explained(cluster)
-    assert told.next_steps[0].endswith("kubectl delete validatingadmissionpolicybinding b")
-    assert told.next_steps[1].startswith("ansible localhost -m sunset.kube.finalizer")
+    assert steps(told)[0].endswith("kubectl delete validatingadmissionpolicybinding b")
+    assert steps(told)[1].startswith("ansible localhost -m sunset.kube.finalizer")
 
 
 def test_without_the_right_nothing_is_tried_and_no_command_is_offered_that_would_fail(cluster: FakeCluster) -> None:
@@ -247,7 +251,7 @@ def test_without_the_right_nothing_is_tried_and_no_command_is_offered_that_would
     cluster.forbidden.add(("patch", "domains"))
     told = explained(cluster)
     assert cluster.log == []
-    assert not any("sunset.kube.finalizer" in step for step in told.next_steps)
+    assert not any("sunset.kube.finalizer" in step for step in steps(told))
     assert "you may not patch domains.ingress.example.com in namespace shop" in "\n".join(tree_of(told))
 
 
