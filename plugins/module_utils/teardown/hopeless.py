@@ -65,9 +65,7 @@ class Watchman:
         alone = _those_alone(suspects, facts)
         if alone and self._could_look_around(alone, facts):
             alone = _those_alone(alone, facts)
-            held = {
-                (name, _managers(one.record, name), one.resource) for one in alone for name in one.record.finalizers
-            }
+            held = {(name, who_set(one.record, name), one.resource) for one in alone for name in one.record.finalizers}
             return [] if held and self._is_about(held, facts) else alone
         return []
 
@@ -99,7 +97,7 @@ def _those_alone(leavers: Iterable[Leaver], facts: OwnerFacts) -> list[Leaver]:
     alike: dict[tuple[object, ...], bool] = {}
 
     def is_alone(leaver: Leaver, finalizer: str) -> bool:
-        managers = _managers(leaver.record, finalizer)
+        managers = who_set(leaver.record, finalizer)
         key = (finalizer, managers, leaver.resource, leaver.record.namespace)
         if key not in alike:
             alike[key] = nobody_may_come(finalizer, managers, facts, leaver.resource, leaver.record.namespace)
@@ -128,7 +126,7 @@ def _is_only_held(record: Record) -> bool:
     return record.terminating and bool(record.finalizers)
 
 
-def _managers(record: Record, finalizer: str) -> tuple[str, ...]:
+def who_set(record: Record, finalizer: str) -> tuple[str, ...]:
     return tuple(manager for name, manager in record.finalizer_managers if name == finalizer)
 
 

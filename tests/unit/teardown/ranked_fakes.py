@@ -185,7 +185,8 @@ class FakeCluster:
         self.asked_rights: list[tuple[str, str, tuple[str, ...]]] = []
         self.forbidden: set[tuple[str, str]] = set()
         self.refusals: dict[str, ApiError] = {}  # "Kind ns/name" → the answer to every write
-        self.unseen: dict[str, Problem] = {}  # plural → the answer to every list
+        self.unseen: dict[str, Problem] = {}  # plural → the answer to every list and read
+        self.unlisted: dict[str, Problem] = {}  # plural → the answer to every list; single ones can be read
         self.blind: list[GroupVersion] = []  # groups that discovery cannot see
         self.cleaning = False
         self._followers: list[tuple[list[Scope], Any]] = []
@@ -400,8 +401,9 @@ class FakeCluster:
 
     def _fitting(self, scope: Scope) -> list[dict[str, Any]]:
         self.lists.append(f"{scope}{f' {scope.label_selector}' if scope.label_selector else ''}")
-        if scope.resource.plural in self.unseen:
-            raise self.unseen[scope.resource.plural]
+        problem = self.unseen.get(scope.resource.plural) or self.unlisted.get(scope.resource.plural)
+        if problem:
+            raise problem
         return [
             copy.deepcopy(thing)
             for (group, plural, namespace, _name), thing in sorted(self.objects.items())

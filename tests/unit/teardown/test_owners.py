@@ -355,6 +355,17 @@ def test_what_may_not_be_listed_is_remembered_as_unreadable() -> None:
     assert found.unreadable == ["Deployments: HTTP 403 Forbidden, no", "Leases: HTTP 403 Forbidden, no"]
 
 
+def test_who_may_only_look_in_a_namespace_sees_who_runs_there_and_calls_nobody_gone() -> None:
+    server = FakeServer()
+    server.add(DEPLOYMENTS, "shop-operator", spec={"replicas": 1}, status={"availableReplicas": 1})
+    server.add(DEPLOYMENTS, "bank-operator", spec={"replicas": 0}, status={})
+    server.refuse("GET", "/apis/apps/v1/deployments", refusal(403, "Forbidden", "no"))
+    found = fetch_owner_facts(cluster_on(server), {"shop"})
+    assert judge_owner(F, [], found).life is Life.ALIVE
+    assert judge_owner("bank.example.com/x", [], found).life is Life.UNKNOWN
+    assert found.unreadable == ["Deployments: HTTP 403 Forbidden, no"]
+
+
 def test_the_whole_look_takes_four_lists() -> None:
     server = FakeServer()
     fetch_owner_facts(cluster_on(server))

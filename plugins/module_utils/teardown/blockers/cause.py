@@ -26,7 +26,7 @@ MOST_NAMED = 3
 class Cause:
     """`certain`: it is in the way now; otherwise it may be. `on` is the object that it waits for, if it is one.
 
-    `loss` says what the command of the suggestion costs.
+    `loss` says what the command of the suggestion costs. `hooks` are webhooks that do not answer, or may not.
     """
 
     what: str
@@ -35,6 +35,7 @@ class Cause:
     certain: bool = True
     on: str = ""
     loss: str = ""
+    hooks: frozenset[str] = frozenset()
 
 
 def some_of(names: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def fetch_ownership(found: Sequence[Seen], ground: Ground, census: Census, cluster: Cluster) -> OwnerFacts:
     if not any(record.finalizers for _kind, record in found):
         return OwnerFacts()
-    facts = fetch_owner_facts(cluster)
+    facts = fetch_owner_facts(cluster, {record.namespace for _kind, record in found if record.namespace})
     facts.around = look_around(custom_kinds(found), ground, cluster)
     for line in (*facts.unreadable, *facts.around.permits.unreadable):
         census.could_not(line)

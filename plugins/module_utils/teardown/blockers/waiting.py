@@ -81,9 +81,11 @@ def _of_finalizers(row: Blocked, scene: Scene, alike: Mapping[tuple[Resource, st
 
 def _of_obstacles(row: Blocked, scene: Scene) -> Iterator[Edge]:
     place = row.record.name if is_namespace(row.kind) else row.record.namespace
+    silent = {hook for cause in row.causes if cause.certain for hook in cause.hooks}
     for obstacle in scene.judge_obstacles(row.kind, place):
         homes = sorted({namespace for namespace, _name in obstacle.services} & set(scene.going_namespaces))
-        if not obstacle.certain or not homes or (obstacle.kind == API_SERVICE and not is_namespace(row.kind)):
+        certain = obstacle.certain or bool(silent & obstacle.hooks)
+        if not certain or not homes or (obstacle.kind == API_SERVICE and not is_namespace(row.kind)):
             continue
         yield Edge(_node(row), str(obstacle.ref), f"{_node(row)} waits for {obstacle.ref}", _removal(obstacle), 1)
         for home in homes:

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.blocker_tree import tree_of
 from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import GroupVersion
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.plugins.module_utils.problems import Unreachable
+from ansible_collections.sunset.kube.plugins.module_utils.problems import Interrupted, Problem, Unreachable
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import (
     Blocked,
     Explanation,
@@ -391,3 +391,24 @@ def test_no_command_needs_a_product_that_is_gone() -> None:
     cluster.add(NAMESPACES, "shop")
     cluster.add(APPLICATIONS, "web", finalizers=[ARGO], deleted=True)
     assert "argocd app" not in text(explained(cluster))
+
+
+def test_who_may_read_a_namespace_and_not_list_them_is_told_of_its_circles(cluster: FakeCluster) -> None:
+    going(cluster)
+    operator(cluster, 0, "shop")
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    cluster.unlisted["namespaces"] = api_error(403, "Forbidden", "no")
+    told = explained(cluster)
+    assert [len(circle.members) for circle in told.deadlocks] == [3]
+    assert "namespaces: HTTP 403 Forbidden, no" in told.unreadable
+    assert sum(one.record.name == "shop" for one in told.blocked) == 1
+
+
+@pytest.mark.parametrize("problem", [Unreachable("no answer"), Interrupted("stopped")])
+def test_the_end_of_it_all_is_not_taken_for_a_cluster_without_namespaces(
+    cluster: FakeCluster, problem: Problem
+) -> None:
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    cluster.unlisted["namespaces"] = problem
+    with pytest.raises(type(problem)):
+        explained(cluster, Target(kind="Domain", namespace="shop"))

@@ -31,7 +31,13 @@ from ansible_collections.sunset.kube.tests.unit.fakes import (
     Told,
     named,
 )
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SERVED, FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
+    CONFIG_MAPS,
+    SERVED,
+    WEBHOOKS,
+    FakeCluster,
+    api_error,
+)
 
 F = "shop.example.com/cleanup"
 BUDGETS = Resource("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True, verbs=VERBS)
@@ -244,6 +250,28 @@ def test_a_refused_row_is_told_once_and_the_finalizer_comes_after(cluster: FakeC
     told = explained(cluster)
     assert steps(told)[0].endswith("kubectl delete validatingadmissionpolicybinding b")
     assert steps(told)[1].startswith("ansible localhost -m sunset.kube.finalizer")
+
+
+def test_a_narrow_webhook_that_did_not_answer_is_no_guess_any_more_and_closes_the_circle(
+    cluster: FakeCluster,
+) -> None:
+    """It is for some objects only, so nobody knows whether it is asked; the dry run has just shown that it is."""
+    cluster.change(NAMESPACES, "shop", deletionTimestamp="2026-01-01T00:00:00Z")
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["domains"]}
+    client = {"service": {"namespace": "shop", "name": "guard"}}
+    narrow = {"name": "g.x", "clientConfig": client, "rules": [rule], "objectSelector": {"matchLabels": {"a": "b"}}}
+    cluster.add(WEBHOOKS, "guard", webhooks=[narrow])
+    assert not explained(cluster).deadlocks
+    message = 'failed calling webhook "g.x": no endpoints available for service "guard"'
+    cluster.refusals["Domain shop/web"] = api_error(500, "InternalError", message)
+    told = explained(cluster)
+    [row] = [row for row in told.blocked if row.record.name == "web"]
+    [cause] = [cause for cause in row.causes if cause.what == "webhook"]
+    assert (cause.certain, cause.text.startswith("webhook g.x does not answer")) == (True, True)
+    assert cause.suggestion.endswith("kubectl delete validatingwebhookconfiguration guard")
+    [circle] = told.deadlocks
+    assert circle.cut == "kubectl delete validatingwebhookconfiguration guard"
 
 
 def test_without_the_right_nothing_is_tried_and_no_command_is_offered_that_would_fail(cluster: FakeCluster) -> None:
