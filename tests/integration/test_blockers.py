@@ -148,6 +148,22 @@ def test_a_dead_webhook_is_told_for_what_it_stops_and_comes_first(stage: Stage, 
     assert circle["cut"] == f"kubectl delete validatingwebhookconfiguration {hook['metadata']['name']}"
 
 
+def test_a_dead_webhook_for_some_objects_is_certain_where_the_server_says_so(stage: Stage, explain: Explainer) -> None:
+    here = stage.namespace
+    thing, spared = config_map("a", here), config_map("b", here)
+    thing["metadata"]["labels"] = {"guarded": "yes"}
+    thing, _spared = stage.put(thing, spared)
+    hook = dead_webhook(stage, "configmaps", "DELETE", "UPDATE", objectSelector={"matchLabels": {"guarded": "yes"}})
+    until(lambda: is_refused(stage, thing), "the webhook to be in force", every=0.05)
+    assert stage.api.delete(f"/api/v1/namespaces/{here}")[0] == 200
+    result = explain(namespace=here)
+    assert causes(row_of(result, "a"))["webhook"].startswith("webhook guard.example.com does not answer")
+    removal = f"kubectl delete validatingwebhookconfiguration {hook['metadata']['name']}"
+    assert row_of(result, "a")["suggestion"].endswith(removal)
+    [circle] = result["deadlocks"]
+    assert circle["cut"] == removal
+
+
 def test_an_api_group_that_is_down_is_told_of_a_namespace(stage: Stage, explain: Explainer, dead_group: str) -> None:
     here = stage.namespace
     stage.put(config_map("a", here, FOREIGN))
@@ -274,6 +290,25 @@ def test_a_user_who_may_see_little_is_told_what_he_could_not_see(
     assert [row["object"]["name"] for row in result["blockers"]] == ["w"]
     assert any(line.startswith("secrets in") and "403" in line for line in result["unreadable"])
     assert "could not look, so there may be more behind it:" in result["text"]
+
+
+def test_who_may_read_his_namespace_and_not_list_them_is_told_of_its_circle(
+    stage: Stage, explain: Explainer, as_user: AsUser
+) -> None:
+    here = stage.namespace
+    stage.put(held_operator("keeper-operator", here), widget("w", here, CLEANUP))
+    rules = [
+        {"apiGroups": [GROUP, "apps"], "resources": ["*"], "verbs": ["list"]},
+        {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get"]},
+    ]
+    user = as_user("landlord", rules)
+    until(lambda: explain(user=user, namespace=here)["looked_at"] > 1, "the rights to be in force")
+    assert stage.api.delete(f"/api/v1/namespaces/{here}")[0] == 200
+    is_going(stage, f"/apis/{GROUP}/v1/namespaces/{here}/widgets/w")
+    result = explain(user=user, namespace=here)
+    assert any(line.startswith("namespaces: ") and "403" in line for line in result["unreadable"])
+    [circle] = result["deadlocks"]
+    assert f"Namespace {here}" in circle["objects"]
 
 
 def test_a_healthy_namespace_and_a_missing_one(stage: Stage, explain: Explainer) -> None:
