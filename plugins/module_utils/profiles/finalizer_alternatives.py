@@ -27,8 +27,11 @@ ALTERNATIVES: dict[str, str] = {
     "external-attacher/*": "drain the node that has the disk, so that it is detached",
     "service.kubernetes.io/load-balancer-cleanup": "let the cloud controller delete the load balancer; the"
     " Events of the Service say why it cannot",
+    "provisioner.storage.kubernetes.io/*": "start the CSI controller of the storage class again, or delete the claim"
+    " that is made from it",
+    "gke.networking.io/*": "let GKE delete the load balancer; the Events of the Service say why it cannot",
     # Delivery
-    "Argo CD": "start argocd-application-controller again and let it finish",
+    "Argo CD": "start Argo CD again and let it finish",
     "Flux": "start Flux again, or keep what it deployed: set spec.prune to false, or suspend it, before it is deleted",
     "Rancher Fleet": "start fleet-agent again; keepResources: true on the GitRepo leaves what it deployed",
     "Rancher": "start Rancher again, or clean the cluster with Rancher's own cleanup job",
@@ -53,6 +56,7 @@ ALTERNATIVES: dict[str, str] = {
     # Storage
     "Longhorn": "start longhorn-manager again, and set deleting-confirmation-flag if Longhorn itself is to go",
     "Rook": "start rook-ceph-operator again; a CephCluster goes after its pools, buckets and file systems",
+    "the bucket provisioner": "start the operator of the bucket's storage class again and let it finish",
     "the CSI provisioner": "start the CSI controller of the storage class again, so that it deletes the disk",
     "the snapshot controller": "start snapshot-controller again, and delete what was made from the snapshot first",
     # Applications

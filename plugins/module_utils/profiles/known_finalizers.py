@@ -439,6 +439,7 @@ def _entries(product: Product) -> Iterator[KnownFinalizer]:
 
 
 KNOWN_FINALIZERS: tuple[KnownFinalizer, ...] = tuple(
-    replace(entry, instead=alternative(entry.pattern, entry.owner, entry.controllers))
+    # Where it depends on the kind, none of the controllers can be named for all of them.
+    replace(entry, instead=alternative(entry.pattern, entry.owner, () if entry.by_kind else entry.controllers))
     for entry in (*BUILT_IN_FINALIZERS, *(entry for product in PRODUCTS for entry in _entries(product)))
 )

@@ -60,7 +60,7 @@ def suggestion_for(row: Blocked, scene: Scene) -> str:
                 return removal
             return f"{instead_of(holder, row.record) or 'bring its controller back'}, or: {removal}"
     guarded = next((holder for holder in row.holders if not _cannot_come(holder, scene)), None)
-    if guarded and row.record.terminating:
+    if guarded and (row.record.terminating or guarded.is_hopeless):
         return instead_of(guarded, row.record) or f"let {guarded.owner} finish"
     return next((cause.suggestion for cause in row.causes if cause.suggestion), "")
 

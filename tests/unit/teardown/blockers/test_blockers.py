@@ -364,7 +364,8 @@ def test_a_circle_through_data_is_cut_with_consent_and_tells_what_it_costs(clust
 
 def test_what_would_hang_on_a_protected_finalizer_is_told_before_it_is_deleted(cluster: FakeCluster) -> None:
     cluster.add(DOMAINS, "disk", finalizers=[LONGHORN])
-    assert [one.record.name for one in explained(cluster, Target(kind="Domain", namespace="shop")).blocked] == ["disk"]
+    [found] = explained(cluster, Target(kind="Domain", namespace="shop")).blocked
+    assert (found.record.name, found.suggestion.startswith("start longhorn-manager again")) == ("disk", True)
 
 
 APPLICATIONS, PROJECTS = (
