@@ -107,6 +107,39 @@ def test_who_may_change_everything_is_nobody_in_particular(stage: Stage, explain
     assert product.life(explain)[0] == "unknown"
 
 
+def test_who_holds_a_role_made_of_others_is_nobody_in_particular(stage: Stage, explain: Explainer) -> None:
+    """As `edit` is: a product adds its kinds to it, and every pipeline that deploys with it may change them."""
+    product = Product(stage)
+    part, whole = f"{product.here}-part", f"{product.here}-pipeline"
+    made_of = {"clusterRoleSelectors": [{"matchLabels": {"to": whole}}]}
+    stage.put(body(f"{RBAC}/v1", "ClusterRole", part, "", labels={"to": whole}, rules=[product.rule("patch")]))
+    [role] = stage.put(body(f"{RBAC}/v1", "ClusterRole", whole, "", aggregationRule=made_of, rules=[]))
+    until(lambda: stage.look(role)["rules"], "the role to be put together", every=0.05)
+    product.controller("pipeline", runs=True)
+    subjects = [{"kind": "ServiceAccount", "namespace": product.here, "name": "pipeline"}]
+    bound = {"apiGroup": RBAC, "kind": "ClusterRole", "name": whole}
+    stage.put(body(f"{RBAC}/v1", "ClusterRoleBinding", whole, "", roleRef=bound, subjects=subjects))
+    assert product.life(explain)[0] == "unknown"
+
+
+def test_who_may_look_in_his_namespace_only_sees_who_runs_there(
+    stage: Stage, explain: Explainer, as_user: AsUser
+) -> None:
+    product = Product(stage)
+    name = f"{product.group.partition('.')[0]}-operator"
+    [operator] = stage.put(deployment(name, product.here))
+    bring_to_life(stage, operator)
+    user = as_user("tenant", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}], product.here)
+    asked = {"kind": product.kind, "name": "v", "namespace": product.here}
+    until(lambda: explain(user=user, **asked)["looked_at"], "the rights to be in force")
+    result = explain(user=user, **asked)
+    assert (holder(result, "v")["alive"], holder(result, "v")["owner"]) == (
+        "alive",
+        f"Deployment {product.here}/{name}",
+    )
+    assert any(line.startswith("Deployments: ") and "403" in line for line in result["unreadable"])
+
+
 def test_an_owner_by_name_that_is_down_is_not_gone_while_another_one_may_act(stage: Stage, explain: Explainer) -> None:
     """The old operator was scaled down, and a new one of another name has taken over."""
     product = Product(stage)
