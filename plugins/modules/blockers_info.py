@@ -75,7 +75,8 @@ notes:
     known finalizers, and where the finalizer is of the kind's own domain by the rights of their ServiceAccounts and the
     Helm release of the definition.
   - An owner is V(gone) only if everything that could speak against it was looked at. A workload that lost its last
-    replica less than a minute ago is V(unknown), and so is whoever was not found.
+    replica or was changed less than a minute ago is V(unknown). Whoever was not found is V(unknown), too, except for
+    products that always run in the cluster of their objects, cert-manager for example.
   - Without O(namespace), O(kind) and O(members) it looks at everything in the cluster that is being deleted.
   - What may not be listed, or does not answer, is named under RV(unreadable); it does not end the task.
   - Where the task is local, RV(text) is also shown while the task runs.
@@ -199,8 +200,8 @@ obstacles:
   elements: dict
 deadlocks:
   description:
-    - Circles in which things wait for each other, each with its objects, a sentence for each step, and the command
-      that cuts it at the smallest cost.
+    - Circles in which things wait for each other, each with its objects, a sentence for each step, the command that
+      cuts it at the smallest cost, and what is lost by that.
   returned: success
   type: list
   elements: dict
@@ -213,7 +214,8 @@ brought_back_by:
   elements: dict
 next_steps:
   description:
-    - What to do next, in the order that helps most, as commands where there is one.
+    - What to do next, in the order that helps most, as commands where there is one. What comes after C(or) is to be
+      done in place of what stands before it, not after it.
   returned: success
   type: list
   elements: str

@@ -91,7 +91,8 @@ options:
   force:
     description:
       - Consent to strip the finalizers of objects that stay although they are being deleted. What exists outside the
-        cluster may then be left behind; the result lists it.
+        cluster may then be left behind; the result lists it. Finalizers that guard money or data stay; to remove them,
+        name them in M(sunset.kube.finalizer) and set C(allow_protected) there.
     type: bool
     default: false
   force_after:

@@ -69,7 +69,8 @@ options:
         workload with available replicas that fits the finalizer's domain or the field manager that set it. For a
         finalizer of the kind's own domain it is also a running workload whose ServiceAccount may change that kind by
         a rule that names it.
-      - A controller that cannot be found counts as gone here. V(any) does not look.
+      - A controller that cannot be found counts as gone here. One that wants to run and was changed less than a minute
+        ago may be starting, and is waited for. V(any) does not look.
     type: str
     choices: [gone, any]
     default: gone

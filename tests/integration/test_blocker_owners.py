@@ -12,10 +12,11 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import finalizer
 from integration.breaking import somebody_answers
 from integration.explaining import Explainer, holder
-from integration.ranked import define, service_account, succeeded
+from integration.ranked import Remover, define, failed, service_account, succeeded
 from integration.running import run_job
 from integration.stage import Body, Stage, body, bring_to_life, crd, deployment, lease
 from lab.audit import AuditTrail
+from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
 from lab.waiting import until
 
@@ -106,6 +107,39 @@ def test_who_may_change_everything_is_nobody_in_particular(stage: Stage, explain
     assert product.life(explain)[0] == "unknown"
 
 
+def test_who_holds_a_role_made_of_others_is_nobody_in_particular(stage: Stage, explain: Explainer) -> None:
+    """As `edit` is: a product adds its kinds to it, and every pipeline that deploys with it may change them."""
+    product = Product(stage)
+    part, whole = f"{product.here}-part", f"{product.here}-pipeline"
+    made_of = {"clusterRoleSelectors": [{"matchLabels": {"to": whole}}]}
+    stage.put(body(f"{RBAC}/v1", "ClusterRole", part, "", labels={"to": whole}, rules=[product.rule("patch")]))
+    [role] = stage.put(body(f"{RBAC}/v1", "ClusterRole", whole, "", aggregationRule=made_of, rules=[]))
+    until(lambda: stage.look(role)["rules"], "the role to be put together", every=0.05)
+    product.controller("pipeline", runs=True)
+    subjects = [{"kind": "ServiceAccount", "namespace": product.here, "name": "pipeline"}]
+    bound = {"apiGroup": RBAC, "kind": "ClusterRole", "name": whole}
+    stage.put(body(f"{RBAC}/v1", "ClusterRoleBinding", whole, "", roleRef=bound, subjects=subjects))
+    assert product.life(explain)[0] == "unknown"
+
+
+def test_who_may_look_in_his_namespace_only_sees_who_runs_there(
+    stage: Stage, explain: Explainer, as_user: AsUser
+) -> None:
+    product = Product(stage)
+    name = f"{product.group.partition('.')[0]}-operator"
+    [operator] = stage.put(deployment(name, product.here))
+    bring_to_life(stage, operator)
+    user = as_user("tenant", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}], product.here)
+    asked = {"kind": product.kind, "name": "v", "namespace": product.here}
+    until(lambda: explain(user=user, **asked)["looked_at"], "the rights to be in force")
+    result = explain(user=user, **asked)
+    assert (holder(result, "v")["alive"], holder(result, "v")["owner"]) == (
+        "alive",
+        f"Deployment {product.here}/{name}",
+    )
+    assert any(line.startswith("Deployments: ") and "403" in line for line in result["unreadable"])
+
+
 def test_an_owner_by_name_that_is_down_is_not_gone_while_another_one_may_act(stage: Stage, explain: Explainer) -> None:
     """The old operator was scaled down, and a new one of another name has taken over."""
     product = Product(stage)
@@ -130,6 +164,18 @@ def test_a_stale_lease_is_not_the_end_while_somebody_beside_it_may_act(stage: St
     stage.api.delete(f"/apis/coordination.k8s.io/v1/namespaces/{product.here}/leases/0a1b.{product.group}")
     stage.put(lease(f"2c3d.{product.group}", product.here, renewed_ago=1))
     assert product.life(explain)[0] == "alive"
+
+
+def test_a_run_waits_for_whoever_is_not_told_as_gone(stage: Stage, plane: ControlPlane) -> None:
+    """The old operator is scaled to zero: that ends a run in seconds, until one of another name has taken over."""
+    product = Product(stage)
+    old = product.group.partition(".")[0]
+    stage.put(deployment(f"{old}-operator", product.here, replicas=0))
+    members = {"objects": [{"kind": product.kind, "name": "v", "namespace": product.here}]}
+    remove = Remover(plane)
+    assert failed(remove(members, timeout=600)).startswith("stuck")
+    product.controller("successor", runs=True, rules=[product.rule("patch")])
+    assert "out of time" in failed(remove(members, timeout=20))
 
 
 RELEASE = {"meta.helm.sh/release-name": "pottery", "meta.helm.sh/release-namespace": "kiln"}

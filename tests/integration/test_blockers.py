@@ -148,6 +148,22 @@ def test_a_dead_webhook_is_told_for_what_it_stops_and_comes_first(stage: Stage, 
     assert circle["cut"] == f"kubectl delete validatingwebhookconfiguration {hook['metadata']['name']}"
 
 
+def test_a_dead_webhook_for_some_objects_is_certain_where_the_server_says_so(stage: Stage, explain: Explainer) -> None:
+    here = stage.namespace
+    thing, spared = config_map("a", here), config_map("b", here)
+    thing["metadata"]["labels"] = {"guarded": "yes"}
+    thing, _spared = stage.put(thing, spared)
+    hook = dead_webhook(stage, "configmaps", "DELETE", "UPDATE", objectSelector={"matchLabels": {"guarded": "yes"}})
+    until(lambda: is_refused(stage, thing), "the webhook to be in force", every=0.05)
+    assert stage.api.delete(f"/api/v1/namespaces/{here}")[0] == 200
+    result = explain(namespace=here)
+    assert causes(row_of(result, "a"))["webhook"].startswith("webhook guard.example.com does not answer")
+    removal = f"kubectl delete validatingwebhookconfiguration {hook['metadata']['name']}"
+    assert row_of(result, "a")["suggestion"].endswith(removal)
+    [circle] = result["deadlocks"]
+    assert circle["cut"] == removal
+
+
 def test_an_api_group_that_is_down_is_told_of_a_namespace(stage: Stage, explain: Explainer, dead_group: str) -> None:
     here = stage.namespace
     stage.put(config_map("a", here, FOREIGN))
@@ -184,23 +200,48 @@ def test_a_kind_whose_converter_is_dead_is_told_although_it_cannot_be_listed(sta
     assert f"kubectl patch crd {name}" in "\n".join(result["text"])
 
 
-def test_a_claim_is_told_with_the_pod_that_uses_it(stage: Stage, explain: Explainer) -> None:
+def claim_and_pod(stage: Stage, name: str, node: str = "") -> tuple[Body, Body]:
+    """A volume claim that is protected, and a pod of the same name that uses it."""
     here = stage.namespace
-    claim = body("v1", "PersistentVolumeClaim", "data", here)
+    claim = body("v1", "PersistentVolumeClaim", name, here)
     claim["spec"] = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
     pod = {"containers": [{"name": "main", "image": "example/main:1"}], "volumes": volumes}
-    user = body("v1", "Pod", "user", here, spec={**pod, "automountServiceAccountToken": False, "nodeName": "nowhere"})
+    placed = {"nodeName": node} if node else {}
+    user = body("v1", "Pod", name, here, spec={**pod, "automountServiceAccountToken": False, **placed})
     account = f"/api/v1/namespaces/{here}/serviceaccounts/default"
     until(lambda: stage.api.get(account)[0] == 200, account, every=0.05)
-    stage.put(claim, user)
-    path = f"/api/v1/namespaces/{here}/persistentvolumeclaims/data"
-    until(lambda: stage.api.get(path)[1]["metadata"].get("finalizers"), "the claim to be protected", every=0.05)
-    assert stage.api.delete(path)[0] == 200
+    claim, user = stage.put(claim, user)
+    until(lambda: stage.finalizers(claim), "the claim to be protected", every=0.05)
+    return claim, user
+
+
+def test_a_claim_is_told_with_the_pod_that_uses_it(stage: Stage, explain: Explainer) -> None:
+    here = stage.namespace
+    claim, _user = claim_and_pod(stage, "data", "nowhere")
+    assert stage.api.delete(stage.api.path_of(claim))[0] == 200
     row = row_of(explain(kind="pvc", name="data", namespace=here), "data")
-    assert causes(row)["pod"] == "Pod user still uses it"
-    assert row["suggestion"].endswith(f"kubectl -n {here} delete pod user")
+    assert causes(row)["pod"] == "Pod data still uses it"
+    assert row["suggestion"].endswith(f"kubectl -n {here} delete pod data")
     assert (row["finalizers"][0]["danger"], row["finalizers"][0]["protected"]) == ("data", True)
+
+
+def test_a_claim_is_held_by_a_pod_that_has_ended_and_not_by_one_without_a_node(
+    stage: Stage, explain: Explainer
+) -> None:
+    """As the real controller sees it: the one claim goes at once, the other when the pod that has ended is deleted."""
+    here = stage.namespace
+    held, ended = claim_and_pod(stage, "held", "nowhere")
+    free, _waiting = claim_and_pod(stage, "free")
+    assert stage.api.patch(f"{stage.api.path_of(ended)}/status", {"status": {"phase": "Succeeded"}})[0] == 200
+    for claim in (held, free):
+        assert stage.api.delete(stage.api.path_of(claim))[0] == 200
+    until(lambda: stage.is_gone(free), "the claim of a pod without a node to go", every=0.1)
+    row = row_of(explain(kind="pvc", namespace=here), "held")
+    assert causes(row)["pod"].startswith("Pod held still uses it; one that has ended")
+    assert row["suggestion"] == f"delete what has ended: kubectl -n {here} delete pod held"
+    assert stage.api.delete(stage.api.path_of(ended), gracePeriodSeconds=0)[0] == 200
+    until(lambda: stage.is_gone(held), "the claim to go", every=0.1)
 
 
 def test_an_owner_that_goes_in_the_foreground_is_told_with_its_dependant_of_another_kind(
@@ -249,6 +290,25 @@ def test_a_user_who_may_see_little_is_told_what_he_could_not_see(
     assert [row["object"]["name"] for row in result["blockers"]] == ["w"]
     assert any(line.startswith("secrets in") and "403" in line for line in result["unreadable"])
     assert "could not look, so there may be more behind it:" in result["text"]
+
+
+def test_who_may_read_his_namespace_and_not_list_them_is_told_of_its_circle(
+    stage: Stage, explain: Explainer, as_user: AsUser
+) -> None:
+    here = stage.namespace
+    stage.put(held_operator("keeper-operator", here), widget("w", here, CLEANUP))
+    rules = [
+        {"apiGroups": [GROUP, "apps"], "resources": ["*"], "verbs": ["list"]},
+        {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get"]},
+    ]
+    user = as_user("landlord", rules)
+    until(lambda: explain(user=user, namespace=here)["looked_at"] > 1, "the rights to be in force")
+    assert stage.api.delete(f"/api/v1/namespaces/{here}")[0] == 200
+    is_going(stage, f"/apis/{GROUP}/v1/namespaces/{here}/widgets/w")
+    result = explain(user=user, namespace=here)
+    assert any(line.startswith("namespaces: ") and "403" in line for line in result["unreadable"])
+    [circle] = result["deadlocks"]
+    assert f"Namespace {here}" in circle["objects"]
 
 
 def test_a_healthy_namespace_and_a_missing_one(stage: Stage, explain: Explainer) -> None:

@@ -276,10 +276,18 @@ def test_a_running_container_called_like_the_field_manager_counts_as_the_control
     assert f"Deployment {stage.namespace}/backend" in result["kept"][0]["reason"]
 
 
-def test_an_operator_without_available_replicas_is_gone(free: Any, stage: Stage, word: str) -> None:
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
+def test_an_operator_that_may_be_starting_keeps_it_and_one_that_is_scaled_to_zero_does_not(
+    free: Any, stage: Stage, word: str, kind: str
+) -> None:
     finalizer = f"{word}.example.com/cleanup"
     [held] = stage.hang(widget("held", stage.namespace, finalizer))
-    stage.put(deployment(f"{word}-operator", stage.namespace))
+    made = {**deployment(f"{word}-operator", stage.namespace), "kind": kind}
+    made["spec"] |= {"serviceName": "none"} if kind == "StatefulSet" else {}
+    [workload] = stage.put(made)
+    [kept] = succeeded(free(finalizers=[finalizer]))["kept"]
+    assert f"{kind} {stage.namespace}/{word}-operator may be starting" in kept["reason"]
+    assert stage.api.patch(stage.api.path_of(workload), {"spec": {"replicas": 0}})[0] == 200
     succeeded(free(finalizers=[finalizer]))
     assert stage.is_gone(held)
 

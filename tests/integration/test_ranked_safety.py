@@ -211,6 +211,19 @@ def test_a_protected_object_that_is_named_one_by_one_goes(remove: Remover, stage
 # -- identity ----------------------------------------------------------------------------------------------------------
 
 
+def test_force_leaves_finalizers_of_products_that_guard_data_until_they_are_named(
+    remove: Remover, stage: Stage
+) -> None:
+    """Without the Secret of its monitors nobody gets at the data of Ceph again."""
+    keys = "ceph.rook.io/disaster-protection"
+    [secret] = stage.put(body("v1", "Secret", "rook-ceph-mon", stage.namespace, keys))
+    forced = {"deletion_groups": [{**NAMESPACED, "forceDelete": True}], "force_after": 0}
+    assert "keys without which Ceph's data cannot be read" in failed(remove(named(secret), **forced))
+    assert stage.finalizers(secret) == [keys]
+    succeeded(remove(named(secret), **forced, force_allow=[keys]))
+    assert stage.is_gone(secret)
+
+
 def test_an_object_that_was_replaced_after_the_plan_is_not_touched(remove: Remover, stage: Stage) -> None:
     [held] = stage.put(config_map("held", stage.namespace, CLEANUP))
     [later] = stage.put(cluster_role(f"later-{stage.namespace}"))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..teardown.blockers.blockers import Blocked, Explanation
 from ..teardown.blockers.causes import Cause
-from ..teardown.blockers.holders import Holder
+from ..teardown.blockers.holders import Holder, instead_of
 from ..teardown.healers import BringsBack
 from .blocker_tree import tree_of
 from .results import bounded
@@ -29,11 +29,17 @@ def blockers_result(told: Explanation, requests: dict[str, Any]) -> dict[str, An
             "blockers": [_row(row, told.now) for row in told.blocked],
             "obstacles": [one.as_dict() for one in told.obstacles],
             "deadlocks": [
-                {"objects": list(one.members), "steps": list(one.steps), "cut": one.cut, "size": one.size}
+                {
+                    "objects": list(one.members),
+                    "steps": list(one.steps),
+                    "cut": one.cut,
+                    "loss": one.loss,
+                    "size": one.size,
+                }
                 for one in told.deadlocks
             ],
             "brought_back_by": [_returning(one) for one in told.returns],
-            "next_steps": told.next_steps,
+            "next_steps": [str(step) for step in told.next_steps],
             "unreadable": told.unreadable,
             "text": tree_of(told),
             "requests": requests,
@@ -46,13 +52,13 @@ def _row(row: Blocked, now: float) -> dict[str, Any]:
     return {
         "object": row.ref.as_dict(),
         "deleting_for": None if age is None else round(age),
-        "finalizers": [_holder(holder) for holder in row.holders],
+        "finalizers": [_holder(holder, row) for holder in row.holders],
         "causes": [_cause(cause) for cause in row.causes],
         "suggestion": row.suggestion,
     }
 
 
-def _holder(holder: Holder) -> dict[str, Any]:
+def _holder(holder: Holder, row: Blocked) -> dict[str, Any]:
     return {
         "name": holder.name,
         "owner": holder.owner,
@@ -61,7 +67,7 @@ def _holder(holder: Holder) -> dict[str, Any]:
         "meaning": holder.meaning,
         "danger": holder.danger,
         "protected": holder.protected,
-        "instead": holder.instead,
+        "instead": instead_of(holder, row.record),
     }
 
 

@@ -23,16 +23,6 @@ _WIDTH = 110
 _SCREEN = 40
 _MOST_NAMES, _MOST_BRANCHES, _FEWEST_BRANCHES, _MOST_STEPS, _MOST_UNREAD = 4, 6, 3, 5, 3
 
-# danger → what a person should know before forcing it.
-LOSSES = {
-    "nothing": "nothing is lost without it",
-    "leftovers": "without it something stays behind",
-    "money": "without it something stays that costs money",
-    "data": "without it data may be lost",
-    "bookkeeping": "without it the API server loses track",
-    "unknown": "what is lost without it is not known",
-}
-
 
 @dataclass
 class Branch:
@@ -138,7 +128,7 @@ def _holder_text(holder: Holder) -> str:
         if "/" not in holder.owner
         else f"it is not sure whether its owner lives: {why}",
     }[holder.alive]
-    return f"finalizer {holder.name}: {guards}{life}; {LOSSES[holder.danger]}"
+    return f"finalizer {holder.name}: {guards}{life}; {holder.loss}"
 
 
 def _cause_text(cause: Cause) -> str:
@@ -172,10 +162,13 @@ def _below(branch: Branch, indent: str) -> Iterator[str]:
 def _steps(told: Explanation) -> Iterator[str]:
     if told.next_steps:
         yield "next:"
-        yield from (f"  {number}. {step}" for number, step in enumerate(told.next_steps[:_MOST_STEPS], 1))
+        for number, step in enumerate(told.next_steps[:_MOST_STEPS], 1):
+            yield f"  {number}. {step.do}"
+            if step.otherwise:  # without a number: it is not to be done after the step, but in its place
+                yield f"     or, {step.otherwise}"
     if told.next_steps[_MOST_STEPS:]:
         yield f"  and {len(told.next_steps) - _MOST_STEPS} more; see next_steps in the result"
-    if any("ansible localhost" in step for step in told.next_steps):
+    if any("ansible localhost" in str(step) for step in told.next_steps):
         yield "  (with --check, an ansible command shows what it would do)"
 
 

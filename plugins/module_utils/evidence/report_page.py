@@ -139,7 +139,8 @@ def _blockers(result: Mapping[str, Any]) -> Rows:
 
 def _circles(result: Mapping[str, Any]) -> Rows:
     for row in result.get("deadlocks", ()):
-        yield ["; ".join(row["steps"]), row["cut"]]
+        loss = f" ({row['loss']})" if row["cut"] and row.get("loss") else ""
+        yield ["; ".join(row["steps"]), f"{row['cut']}{loss}"]
 
 
 def _obstacles(result: Mapping[str, Any]) -> Rows:

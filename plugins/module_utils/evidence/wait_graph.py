@@ -20,7 +20,6 @@ from ..teardown.blockers.commands import remove_finalizer
 from ..teardown.blockers.deadlocks import Edge, knots
 from ..teardown.blockers.holders import Holder
 from ..teardown.blockers.subjects import is_definition, is_namespace
-from .blocker_tree import LOSSES
 
 MOST_NODES, _FEW = 40, 5
 _MOST_NAMES, _MOST_FINALIZERS = 3, 2
@@ -116,10 +115,11 @@ def _add_holder(name: str, row: Blocked, holder: Holder, drawing: _Drawing) -> N
     if holder.name not in node.notes:
         node.notes.append(holder.name)
     arc = drawing.arc(name, controller)
-    if holder.is_hopeless and not holder.protected:
-        arc.cut = remove_finalizer(row.kind, row.record.namespace, row.record.name, holder.name)
-        arc.cut_all = remove_finalizer(row.kind, row.record.namespace, "", holder.name)
-    arc.cost = LOSSES.get(holder.danger, "")
+    if holder.is_hopeless and holder.may_go_by_hand:
+        place, consent = row.record.namespace, holder.protected
+        arc.cut = remove_finalizer(row.kind, place, row.record.name, holder.name, consent=consent)
+        arc.cut_all = remove_finalizer(row.kind, place, "", holder.name, consent=consent)
+    arc.cost = holder.loss
 
 
 def _add_cause(name: str, cause: Cause, drawing: _Drawing) -> None:
@@ -138,7 +138,8 @@ def _add_edges(told: Explanation, drawing: _Drawing) -> None:
         ring = set(zip(circle.members, [*circle.members[1:], circle.members[0]], strict=True))
         cuts = [edge for edge in told.edges if (edge.waits, edge.on) in ring and edge.cut == circle.cut and edge.cut]
         for edge in cuts[:1]:
-            drawing.arc(edge.waits, edge.on).cut = edge.cut
+            arc = drawing.arc(edge.waits, edge.on)
+            arc.cut, arc.cost = edge.cut, arc.cost or edge.loss
 
 
 def _sort_of(name: str) -> str:

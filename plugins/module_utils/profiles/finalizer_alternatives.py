@@ -5,7 +5,8 @@
 """What to do rather than remove a finalizer by hand: how each product lets go of things in order.
 
 Room: profiles (data). By the owner's name, or by the pattern of a finalizer where that says more. Whoever is not named
-here is started again, and finishes by himself.
+here is started again, and finishes by himself. Commands that name the object are for one kind only: products put the
+same finalizer on several, and the name of the one may be that of another.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ ALTERNATIVES: dict[str, str] = {
     "external-attacher/*": "drain the node that has the disk, so that it is detached",
     "service.kubernetes.io/load-balancer-cleanup": "let the cloud controller delete the load balancer; the"
     " Events of the Service say why it cannot",
+    "provisioner.storage.kubernetes.io/*": "start the CSI controller of the storage class again, or delete the claim"
+    " that is made from it",
+    "gke.networking.io/*": "let GKE delete the load balancer; the Events of the Service say why it cannot",
     # Delivery
-    "Argo CD": "delete the Application without its content: argocd app delete NAME --cascade=false",
+    "Argo CD": "start Argo CD again and let it finish",
     "Flux": "start Flux again, or keep what it deployed: set spec.prune to false, or suspend it, before it is deleted",
     "Rancher Fleet": "start fleet-agent again; keepResources: true on the GitRepo leaves what it deployed",
     "Rancher": "start Rancher again, or clean the cluster with Rancher's own cleanup job",
@@ -52,16 +56,22 @@ ALTERNATIVES: dict[str, str] = {
     # Storage
     "Longhorn": "start longhorn-manager again, and set deleting-confirmation-flag if Longhorn itself is to go",
     "Rook": "start rook-ceph-operator again; a CephCluster goes after its pools, buckets and file systems",
+    "the bucket provisioner": "start the operator of the bucket's storage class again and let it finish",
     "the CSI provisioner": "start the CSI controller of the storage class again, so that it deletes the disk",
     "the snapshot controller": "start snapshot-controller again, and delete what was made from the snapshot first",
     # Applications
-    "KubeVirt": "stop the virtual machine first: virtctl stop NAME",
+    "KubeVirt": "start virt-controller again, and stop the virtual machine that it belongs to first",
+    "kubevirt.io/virtOperatorFinalizer": "start virt-operator again, and delete the KubeVirt object through it",
     "Velero": "start Velero again, and see that it reaches the storage location",
-    "cert-manager": "start cert-manager again, and see that it reaches the DNS provider: kubectl describe challenge",
+    "cert-manager": "start cert-manager again, and see that it reaches the DNS provider",
     "Kyverno": "start Kyverno again, or remove its webhook configurations",
     "ngrok operator": "use sunset.kube.drain with profile ngrok, which lets go in order",
-    "CloudNativePG": "start its operator again; databaseReclaimPolicy: retain leaves what is inside PostgreSQL",
-    "External Secrets": "start it again; deletionPolicy: None leaves the secrets at the provider",
+    "CloudNativePG": "let the Cluster of the database run: its pods remove it; databaseReclaimPolicy: retain leaves"
+    " what is inside PostgreSQL",
+    "pushsecret.externalsecrets.io/finalizer": "start External Secrets again; deletionPolicy: None leaves the secrets"
+    " at the provider",
+    "secretstore.externalsecrets.io/finalizer": "start External Secrets again, and delete the PushSecrets that use this"
+    " store first",
     "Knative": "start its controllers again; delete the parent, not what it made",
     "Tekton": "start it again, and see that it reaches the place where results and signatures are kept",
     "Istio operator": "start istio-operator again, or istioctl uninstall",
@@ -70,6 +80,22 @@ ALTERNATIVES: dict[str, str] = {
     "Grafana operator": "start it again, and see that it reaches Grafana",
     "the gateway controller of its class": "delete the Gateways that have this class first",
     "sunset.kube": "run sunset.kube.nncp_revert",
+}
+
+
+# Owner of finalizers → kind that carries one → what helps while the owner runs, with the object's name.
+FOR_THE_KIND: dict[str, dict[str, str]] = {
+    "Argo CD": {
+        "applications.argoproj.io": "delete the Application without its content:"
+        " argocd app delete {name} --app-namespace {namespace} --cascade=false",
+    },
+    "cert-manager": {
+        "challenges.acme.cert-manager.io": "see whether cert-manager reaches the DNS provider:"
+        " kubectl -n {namespace} describe challenge {name}",
+    },
+    "KubeVirt": {
+        "virtualmachines.kubevirt.io": "stop the virtual machine first: virtctl stop {name} -n {namespace}",
+    },
 }
 
 

@@ -33,6 +33,8 @@ class KnownFinalizer:
     shared: bool = True
     # What to do rather than remove it by hand.
     instead: str = ""
+    # Where it depends on the kind that carries it: kind, as a glob of `plural.group` → names as in `controllers`.
+    by_kind: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 _MANAGER = "kube-controller-manager"
@@ -77,5 +79,12 @@ BUILT_IN_FINALIZERS = (
     KnownFinalizer("ingress.k8s.aws/*", _AWS_BALANCER, _BALANCER, MONEY, (_AWS_BALANCER,)),
     KnownFinalizer("group.ingress.k8s.aws/*", _AWS_BALANCER, _BALANCER, MONEY, (_AWS_BALANCER,)),
     KnownFinalizer("elbv2.k8s.aws/*", _AWS_BALANCER, "target groups of a load balancer", MONEY, (_AWS_BALANCER,)),
+    KnownFinalizer(
+        "provisioner.storage.kubernetes.io/*",
+        "the CSI provisioner",
+        "a claim or snapshot that a new volume is being made from",
+        DATA,
+    ),
+    KnownFinalizer("gke.networking.io/*", "the GKE load balancer controller", _BALANCER, MONEY),
     KnownFinalizer("networking.gke.io/*", "the GKE ingress controller", "load balancers and endpoint groups", MONEY),
 )

@@ -4,15 +4,17 @@
 
 """Finalizers of products: who removes them, by which workloads that one is recognised, and what they guard.
 
-Room: profiles (data). A new product is one entry. Those that guard what is paid for are protected: a run that is told
-to force what hangs does not know whether it has gone.
+Room: profiles (data). A new product is one entry. Those that guard data or what is paid for are protected: a run that
+is told to force what hangs does not know whether that has gone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from .finalizer_alternatives import alternative
+from .finalizer_controllers import BY_KIND, OWN_CONTROLLERS
 from .finalizers import BUILT_IN_FINALIZERS, DATA, LEFTOVERS, MONEY, NOTHING, KnownFinalizer
 
 
@@ -23,6 +25,7 @@ class Product:
     finalizers: tuple[tuple[str, str, str], ...]  # pattern, what it guards, danger
 
 
+_PROTECTED = frozenset({MONEY, DATA})
 _SERVERS = "servers, disks and networks of a cluster"
 _IN_CLOUD = "what it made in the cloud"
 
@@ -128,6 +131,9 @@ PRODUCTS: tuple[Product, ...] = (
             ("machinepool.cluster.x-k8s.io", "servers of a cluster", MONEY),
             ("*.infrastructure.cluster.x-k8s.io", _SERVERS, MONEY),
             ("*.controlplane.cluster.x-k8s.io", "the control plane's servers", MONEY),
+            ("cluster.x-k8s.io/machinedeployment", "servers of a cluster", MONEY),
+            ("cluster.x-k8s.io/machineset", "servers of a cluster", MONEY),
+            ("addons.cluster.x-k8s.io", "records of what was put on clusters", LEFTOVERS),
             ("*.addons.cluster.x-k8s.io", "add-ons of a cluster", LEFTOVERS),
             ("*.topology.cluster.x-k8s.io", "templates that only this topology uses", LEFTOVERS),
         ),
@@ -208,7 +214,10 @@ PRODUCTS: tuple[Product, ...] = (
     Product(
         "Tigera operator",
         ("tigera-operator",),
-        (("tigera.io/operator-cleanup", "the order in which Calico is taken down", LEFTOVERS),),
+        (
+            ("tigera.io/operator-cleanup", "the order in which Calico is taken down", LEFTOVERS),
+            ("operator.tigera.io/*-controller", "the order in which Calico is taken down", LEFTOVERS),
+        ),
     ),
     Product(
         "Consul",
@@ -228,6 +237,8 @@ PRODUCTS: tuple[Product, ...] = (
         ("external-secrets",),
         (
             ("pushsecret.externalsecrets.io/finalizer", "secrets pushed to a provider", LEFTOVERS),
+            ("secretstore.externalsecrets.io/finalizer", "a store that pushed secrets are deleted through", LEFTOVERS),
+            ("externalsecrets.external-secrets.io/externalsecret-cleanup", "the Secret that it made", LEFTOVERS),
             ("generatorstate.externalsecrets.io/finalizer", "credentials that a generator made", LEFTOVERS),
         ),
     ),
@@ -258,6 +269,11 @@ PRODUCTS: tuple[Product, ...] = (
         ),
     ),
     Product(
+        "the bucket provisioner",
+        ("rook-ceph-operator", "noobaa-operator"),
+        (("objectbucket.io/finalizer", "a bucket with its objects, and the keys to it", DATA),),
+    ),
+    Product(
         "OpenEBS",
         ("openebs-lvm-localpv-controller", "openebs-zfs-localpv-controller"),
         (
@@ -276,7 +292,10 @@ PRODUCTS: tuple[Product, ...] = (
     Product(
         "Velero",
         ("velero",),
-        (("restores.velero.io/external-resources-finalizer", "records of a restore on remote storage", LEFTOVERS),),
+        (
+            ("restores.velero.io/external-resources-finalizer", "records of a restore on remote storage", LEFTOVERS),
+            ("velero.io/data-upload-download-finalizer", "a volume that is being saved or restored", DATA),
+        ),
     ),
     Product(
         "KubeVirt",
@@ -285,6 +304,7 @@ PRODUCTS: tuple[Product, ...] = (
             ("foregroundDeleteVirtualMachine", "a virtual machine that still runs on a node", DATA),
             ("kubevirt.io/virtualMachineControllerFinalize", "a virtual machine's running instance", DATA),
             ("kubevirt.io/migrationJobFinalize", "a migration under way", LEFTOVERS),
+            ("kubevirt.io/virtOperatorFinalizer", "the order in which KubeVirt is taken down", LEFTOVERS),
             ("snapshot.kubevirt.io/*", "a snapshot's data", DATA),
         ),
     ),
@@ -309,12 +329,18 @@ PRODUCTS: tuple[Product, ...] = (
         (
             ("percona.com/delete-backup", "a backup on remote storage", DATA),
             ("percona.com/delete-*", "a database's pods, volumes or certificates", DATA),
+            ("internal.percona.com/delete-backup", "a backup on remote storage", DATA),
+            ("internal.percona.com/keep-job", "a backup or restore that is under way", DATA),
+            ("internal.percona.com/release-lock", "a lock that others wait for", LEFTOVERS),
         ),
     ),
     Product(
         "RabbitMQ operators",
         ("rabbitmq-cluster-operator", "messaging-topology-operator"),
-        (("deletion.finalizers.*.rabbitmq.com", "queues and users of RabbitMQ, or its orderly stop", DATA),),
+        (
+            ("deletion.finalizers.rabbitmqclusters.rabbitmq.com", "the orderly stop of RabbitMQ", DATA),
+            ("deletion.finalizers.*.rabbitmq.com", "queues and users of RabbitMQ", DATA),
+        ),
     ),
     Product(
         "Strimzi",
@@ -374,7 +400,10 @@ PRODUCTS: tuple[Product, ...] = (
     Product(
         "GitHub Actions runner controller",
         ("gha-runner-scale-set-controller", "arc-gha-rs-controller"),
-        (("*.actions.github.com/*", "runners that are registered at GitHub", LEFTOVERS),),
+        (
+            ("actions.github.com/cleanup-protection", "rights and keys with which runners are taken down", LEFTOVERS),
+            ("*.actions.github.com/*", "runners that are registered at GitHub", LEFTOVERS),
+        ),
     ),
     Product(
         "Operator Lifecycle Manager",
@@ -394,14 +423,23 @@ PRODUCTS: tuple[Product, ...] = (
     ),
 )
 
+
+def _entries(product: Product) -> Iterator[KnownFinalizer]:
+    for pattern, guards, danger in product.finalizers:
+        yield KnownFinalizer(
+            pattern,
+            product.owner,
+            guards,
+            danger,
+            OWN_CONTROLLERS.get(pattern, product.controllers),
+            danger in _PROTECTED,
+            shared=False,
+            by_kind=tuple(BY_KIND.get(pattern, {}).items()),
+        )
+
+
 KNOWN_FINALIZERS: tuple[KnownFinalizer, ...] = tuple(
-    replace(entry, instead=alternative(entry.pattern, entry.owner, entry.controllers))
-    for entry in (
-        *BUILT_IN_FINALIZERS,
-        *(
-            KnownFinalizer(pattern, product.owner, guards, danger, product.controllers, danger == MONEY, shared=False)
-            for product in PRODUCTS
-            for pattern, guards, danger in product.finalizers
-        ),
-    )
+    # Where it depends on the kind, none of the controllers can be named for all of them.
+    replace(entry, instead=alternative(entry.pattern, entry.owner, () if entry.by_kind else entry.controllers))
+    for entry in (*BUILT_IN_FINALIZERS, *(entry for product in PRODUCTS for entry in _entries(product)))
 )

@@ -19,3 +19,12 @@ from ..profiles.known_finalizers import KNOWN_FINALIZERS
 @functools.lru_cache(maxsize=1024)
 def known(finalizer: str) -> KnownFinalizer | None:
     return next((entry for entry in KNOWN_FINALIZERS if fnmatch.fnmatchcase(finalizer, entry.pattern)), None)
+
+
+def controllers_behind(finalizer: str, kind: str = "") -> tuple[str, ...]:
+    """Names of the workloads that remove it, from objects of a kind (`plural.group`) if that is known."""
+    entry = known(finalizer)
+    if entry is None:
+        return ()
+    fitting = (names for pattern, names in entry.by_kind if fnmatch.fnmatchcase(kind, pattern))
+    return next(fitting, entry.controllers)

@@ -192,7 +192,8 @@ def _plan(
 
 def _owner_facts(resource: Resource, cases: Sequence[Case], cluster: Cluster) -> tuple[OwnerFacts, list[str]]:
     """Who may be behind these, and what could not be looked at. Roles count only for finalizers of the kind itself."""
-    facts = fetch_owner_facts(cluster)
+    facts = fetch_owner_facts(cluster, {case.record.namespace for case in cases if case.record.namespace})
+    facts.around = Around()
     if not any(is_of_the_kind(case.finalizer, resource) for case in cases):
         return facts, facts.unreadable
     permits = fetch_permits(cluster)

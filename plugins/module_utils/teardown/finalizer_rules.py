@@ -92,10 +92,17 @@ def owner_is_alive(case: Case) -> Verdict | None:
     return Verdict(Fate.KEEP, f"its controller is alive: {case.owner.why}; let it finish, or set owner: any")
 
 
+def owner_may_be_starting(case: Case) -> Verdict | None:
+    """Somebody may just have brought it back, so that it finishes by itself."""
+    if case.wish.owner != "gone" or case.owner is None or not case.owner.starting:
+        return None
+    return Verdict(Fate.KEEP, f"its controller may be starting: {case.owner.why}; wait a minute, or set owner: any")
+
+
 Rule = Callable[[Case], "Verdict | None"]
-# Cheap and certain ones first; the last needs facts that are only fetched when something passed the others.
+# Cheap and certain ones first; the last two need facts that are only fetched when something passed the others.
 RULES_WITHOUT_OWNER: tuple[Rule, ...] = (not_being_deleted, still_in_grace, guards_money_or_data)
-RULES: tuple[Rule, ...] = (*RULES_WITHOUT_OWNER, owner_is_alive)
+RULES: tuple[Rule, ...] = (*RULES_WITHOUT_OWNER, owner_is_alive, owner_may_be_starting)
 
 
 def passes_without_owner(case: Case) -> bool:

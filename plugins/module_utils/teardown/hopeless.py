@@ -5,19 +5,22 @@
 """Is there any use in waiting? Not if everybody who could let an object go is proven gone, twice, with time between.
 
 Room: teardown. Whoever may only be restarting, who cannot be seen and who is not known counts as somebody who may come.
-Looks are few: they get twice as far apart each time, so their number grows with the logarithm of the wait.
+Looks are few: they get twice as far apart each time, so their number grows with the logarithm of the wait. Only when
+somebody seems to be gone, what an explanation knows of the kind is asked for as well: he may have a successor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..clock import Clock
-from ..objects import Record
+from ..objects import Record, Resource
 from ..problems import Problem
 from ..well_known import PODS
+from .blockers.ownership import custom_kinds, look_around
 from .departure import Leaver
+from .obstacles.finding import look_for_obstacles
 from .owners import Life, OwnerFacts, Workload, candidates, controller_names, fetch_owner_facts, judge_owner
 
 if TYPE_CHECKING:
@@ -59,36 +62,58 @@ class Watchman:
 
     def _with_nobody_behind(self, suspects: Sequence[Leaver]) -> list[Leaver]:
         facts = self.facts = fetch_owner_facts(self._cluster)
-        judged: dict[tuple[str, tuple[str, ...]], bool] = {}
+        alone = _those_alone(suspects, facts)
+        if alone and self._could_look_around(alone, facts):
+            alone = _those_alone(alone, facts)
+            held = {(name, who_set(one.record, name), one.resource) for one in alone for name in one.record.finalizers}
+            return [] if held and self._is_about(held, facts) else alone
+        return []
 
-        def is_alone(record: Record) -> bool:
-            keys = [(name, _managers(record, name)) for name in record.finalizers]
-            for key in keys:
-                if key not in judged:
-                    judged[key] = nobody_may_come(*key, facts)
-            return all(judged[key] for key in keys)
+    def _could_look_around(self, alone: Sequence[Leaver], facts: OwnerFacts) -> bool:
+        """Who else may change these kinds, which release they are from, whose webhooks answer."""
+        found = [(one.resource, one.record) for one in alone]
+        custom = custom_kinds(found)
+        if not custom:
+            return True
+        ground = look_for_obstacles(custom, {record.namespace for _kind, record in found}, self._cluster)
+        facts.around = look_around(custom, ground, self._cluster)
+        return not ground.unreadable and not facts.around.permits.unreadable
 
-        alone = [leaver for leaver in suspects if is_alone(leaver.record)]
-        held = {(name, _managers(one.record, name)) for one in alone for name in one.record.finalizers}
-        return [] if held and self._is_about(held, facts) else alone
-
-    def _is_about(self, held: Collection[tuple[str, tuple[str, ...]]], facts: OwnerFacts) -> bool:
+    def _is_about(self, held: Collection[tuple[str, tuple[str, ...], Resource]], facts: OwnerFacts) -> bool:
         """A pod of theirs that runs without a workload, or is still stopping, can act."""
         try:
             pods = self._cluster.list(PODS).records
         except Problem:
             return True
-        names = {name for finalizer, managers in held for name in controller_names(finalizer, managers)}
-        workloads = [one for finalizer, managers in held for one in candidates(finalizer, managers, facts)[0]]
+        names = {name for finalizer, managers, kind in held for name in controller_names(finalizer, managers, kind)}
+        workloads = [
+            one for finalizer, managers, kind in held for one in candidates(finalizer, managers, facts, kind)[0]
+        ]
         return any(_is_pod_of(pod, names, workloads) for pod in pods)
 
 
-def nobody_may_come(finalizer: str, managers: Sequence[str], facts: OwnerFacts) -> bool:
+def _those_alone(leavers: Iterable[Leaver], facts: OwnerFacts) -> list[Leaver]:
+    """Judged once for all that are alike."""
+    alike: dict[tuple[object, ...], bool] = {}
+
+    def is_alone(leaver: Leaver, finalizer: str) -> bool:
+        managers = who_set(leaver.record, finalizer)
+        key = (finalizer, managers, leaver.resource, leaver.record.namespace)
+        if key not in alike:
+            alike[key] = nobody_may_come(finalizer, managers, facts, leaver.resource, leaver.record.namespace)
+        return alike[key]
+
+    return [leaver for leaver in leavers if all(is_alone(leaver, name) for name in leaver.record.finalizers)]
+
+
+def nobody_may_come(
+    finalizer: str, managers: Sequence[str], facts: OwnerFacts, kind: Resource | None = None, namespace: str = ""
+) -> bool:
     """Whether it is proven that nobody is there, and nobody is on his way."""
     if facts.unreadable:
         return False
-    owner = judge_owner(finalizer, managers, facts)
-    workloads, leases = candidates(finalizer, managers, facts)
+    owner = judge_owner(finalizer, managers, facts, kind, namespace)
+    workloads, leases = candidates(finalizer, managers, facts, kind)
     named = [one for one in facts.workloads if str(one) == owner.who]
     if any(one.wanted or one.available for one in (*workloads, *named)):
         return False  # it has no replica now; that may change
@@ -101,7 +126,7 @@ def _is_only_held(record: Record) -> bool:
     return record.terminating and bool(record.finalizers)
 
 
-def _managers(record: Record, finalizer: str) -> tuple[str, ...]:
+def who_set(record: Record, finalizer: str) -> tuple[str, ...]:
     return tuple(manager for name, manager in record.finalizer_managers if name == finalizer)
 
 

@@ -11,11 +11,11 @@ for. owners.py decides.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..objects import parse_time
+from ..objects import Resource, parse_time
 from ..paths import condition_of
 from ..well_known import LEASES, WORKLOADS
 from .looking_around import listed_or_said
@@ -42,6 +42,7 @@ class Owner:
     who: str
     why: str
     namespace: str = field(default="", compare=False)  # where he lives or lived, if that is known
+    starting: bool = field(default=False, compare=False)  # he wants to run, and may do so in a moment
 
 
 @dataclass(frozen=True)
@@ -58,18 +59,18 @@ class Workload:
     images: frozenset[str] = frozenset()
     account: Account = field(default=("", ""), compare=False)
     release: Release | None = field(default=None, compare=False)
-    # Seconds since it lost its last available replica, where it says so.
+    # Seconds for which it has been as it is, at least; None where nothing tells.
     down_for: float | None = field(default=None, compare=False)
 
     @property
     def may_be_starting(self) -> bool:
-        return not self.available and self.wanted > 0 and self.down_for is not None and self.down_for < STARTING
+        return not self.available and self.wanted > 0 and (self.down_for is None or self.down_for < STARTING)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-# A controller that restarts, moves to another node or was just brought back is not gone.
+# Seconds in which a controller that wants to run should have come up.
 STARTING = 60.0
 
 
@@ -107,17 +108,31 @@ class OwnerFacts:
     around: Around | None = None
 
 
-def fetch_owner_facts(cluster: Cluster) -> OwnerFacts:
-    """Four lists for the whole run. What may not be listed is remembered as unreadable."""
+def fetch_owner_facts(cluster: Cluster, places: Collection[str] = ()) -> OwnerFacts:
+    """Four lists for the whole run. What may not be listed is remembered as unreadable.
+
+    Then it is listed in these namespaces, if they are few: somebody who runs there is alive, but nobody is gone.
+    """
     facts = OwnerFacts()
-    now = cluster.server_time()
+    few = sorted(places) if len(places) <= _FEW_PLACES else []
+
+    def listed(resource: Resource) -> list[dict[str, Any]]:
+        everywhere = listed_or_said(resource, cluster, facts.unreadable)
+        if everywhere is not None:
+            return everywhere
+        return [item for place in few for item in listed_or_said(resource, cluster, [], place) or ()]
+
     for resource in WORKLOADS:
-        facts.workloads.extend(
-            _workload(resource.kind, item, now) for item in listed_or_said(resource, cluster, facts.unreadable) or ()
-        )
+        items = listed(resource)
+        now = cluster.server_time()  # after the answer, which has it
+        facts.workloads.extend(_workload(resource.kind, item, now) for item in items)
+    leases = listed(LEASES)
     now = cluster.server_time()
-    facts.leases.extend(_lease(item, now) for item in listed_or_said(LEASES, cluster, facts.unreadable) or ())
+    facts.leases.extend(_lease(item, now) for item in leases)
     return facts
+
+
+_FEW_PLACES = 10
 
 
 def release_of(item: Mapping[str, Any]) -> Release | None:
@@ -137,7 +152,8 @@ def _workload(kind: str, item: dict[str, Any], now: float) -> Workload:
     names.update(container.get("name") or "" for container in containers)
     images = {_image_name(container.get("image") or "") for container in containers} - {""}
     names.update(images)
-    names.update(labels.get(key) or "" for key in ("app", "app.kubernetes.io/name", "app.kubernetes.io/instance"))
+    # Not app.kubernetes.io/instance: siblings of one release share it, and a webhook is not the controller.
+    names.update(labels.get(key) or "" for key in ("app", "app.kubernetes.io/name"))
     wanted = status.get("desiredNumberScheduled") if kind == "DaemonSet" else spec.get("replicas", 1)
     available = status.get("numberAvailable") if kind == "DaemonSet" else status.get("availableReplicas")
     return Workload(
@@ -156,9 +172,12 @@ def _workload(kind: str, item: dict[str, Any], now: float) -> Workload:
 
 
 def _down_for(item: Mapping[str, Any], now: float) -> float | None:
+    """By its own word; StatefulSets and DaemonSets say nothing, but whoever wrote to them last left the time."""
     condition = condition_of(item, "Available") or {}
-    since = condition.get("lastTransitionTime")
-    return now - parse_time(since) if since and condition.get("status") == "False" else None
+    since = condition.get("lastTransitionTime") if condition.get("status") == "False" else None
+    written = [one["time"] for one in (item.get("metadata") or {}).get("managedFields") or () if one.get("time")]
+    times = [since] if since else written
+    return now - max(map(parse_time, times)) if times else None
 
 
 def _image_name(image: str) -> str:

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..objects import Resource
-from ..profiles.at_home import AT_HOME
+from ..profiles.at_home import AT_HOME, BY_PODS
 from ..profiles.built_in_groups import BUILT_IN_GROUPS
-from .catalogue import known
+from .catalogue import controllers_behind, known
 from .owner_facts import Around, Lease, Life, Owner, OwnerFacts, Release, Workload, fetch_owner_facts
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 
 # Managers that people and generic tools use: they say nothing about a controller.
 NOBODY = re.compile(
-    r"^(kubectl.*|helm|kustomize.*|argocd.*|sunset\.kube|python.*|okhttp|unknown|curl|)$", re.IGNORECASE
+    r"^(kubectl.*|helm|helm-controller|kustomize.*|argocd.*|sunset\.kube|python.*|okhttp|unknown|curl|)$", re.IGNORECASE
 )
 
 
@@ -65,6 +65,9 @@ def judge_owner(
 
     `kind` and `namespace` are those of the object; they count where `facts` has something `around`.
     """
+    entry = known(finalizer)
+    if entry and entry.owner in BY_PODS:
+        return Owner(Life.UNKNOWN, "", BY_PODS[entry.owner])
     traces = _traces(finalizer, managers, facts, kind, namespace)
     return _alive(traces) or _gone_or_not(traces, facts, kind, namespace) or _not_found(traces, facts)
 
@@ -72,8 +75,8 @@ def judge_owner(
 def _traces(
     finalizer: str, managers: Sequence[str], facts: OwnerFacts, kind: Resource | None, namespace: str
 ) -> _Traces:
-    names = controller_names(finalizer, managers)
-    workloads, leases = candidates(finalizer, managers, facts)
+    names = controller_names(finalizer, managers, kind)
+    workloads, leases = candidates(finalizer, managers, facts, kind)
     plain = _Traces(finalizer, frozenset(names), workloads, leases, ())
     around = facts.around
     if around is None or kind is None or not is_of_the_kind(finalizer, kind):
@@ -141,10 +144,19 @@ def _gone_or_not(traces: _Traces, facts: OwnerFacts, kind: Resource | None, name
     found = _down(traces)
     if found is None:
         return None
-    doubt = _doubt(traces, facts, kind, namespace)
+    doubt, starting = _doubt(traces, facts, kind, namespace), _starting(traces) if facts.around else None
+    if starting and not facts.unreadable:
+        since = "" if starting.down_for is None else f"only for {starting.down_for:.0f} s: "
+        why = f"{found.why}, but {since}{starting} may be starting"
+        return Owner(Life.UNKNOWN, found.who, why, found.namespace, starting=True)
     if doubt:
         return Owner(Life.UNKNOWN, found.who, f"{found.why}, but {doubt}", found.namespace)
     return found
+
+
+def _starting(traces: _Traces) -> Workload | None:
+    """A controller that restarts, moves to another node or was just brought back is not gone."""
+    return next((one for one in (*traces.named, *traces.behind, *traces.released) if one.may_be_starting), None)
 
 
 def _down(traces: _Traces) -> Owner | None:
@@ -173,9 +185,6 @@ def _doubt(traces: _Traces, facts: OwnerFacts, kind: Resource | None, namespace:
         unread += facts.around.permits.unreadable
     if unread:
         return "could not look: " + "; ".join(unread)
-    starting = next((one for one in (*traces.named, *traces.behind, *traces.released) if one.may_be_starting), None)
-    if starting and facts.around:
-        return f"only for {starting.down_for:.0f} s: {starting} may be starting"
     another = next((workload for workload in traces.behind if workload.available), None)
     if another is None and facts.around and kind and not traces.named and traces.leases:
         # A Lease may be left from an older version that had another one: who runs beside it may be the owner.
@@ -190,14 +199,14 @@ def _not_found(traces: _Traces, facts: OwnerFacts) -> Owner:
     if facts.unreadable:
         return Owner(Life.UNKNOWN, "", "could not look: " + "; ".join(facts.unreadable))
     why = f"no workload or Lease fits {who or traces.finalizer}"
+    running = [str(workload) for workload in traces.released if workload.available]
+    entry = known(traces.finalizer)
+    if entry and entry.owner in AT_HOME and not running:
+        return Owner(Life.GONE, who, f"{entry.owner} is not in the cluster: {why}")
     if traces.release:
         named = f"Helm release {'/'.join(traces.release)}, which {traces.kind} is from"
-        running = [str(workload) for workload in traces.released if workload.available]
         left = f"{named}, runs {', '.join(running[:_MOST_NAMED])}" if running else f"{named}, has no workload here"
         return Owner(Life.UNKNOWN, who or f"Helm release {'/'.join(traces.release)}", f"{why}; {left}")
-    entry = known(traces.finalizer)
-    if entry and entry.owner in AT_HOME:
-        return Owner(Life.GONE, who, f"{entry.owner} is not in the cluster: {why}")
     return Owner(Life.UNKNOWN, who, why)
 
 
@@ -207,17 +216,25 @@ _MOST_NAMED = 3
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def controller_names(finalizer: str, managers: Sequence[str]) -> set[str]:
+def controller_names(finalizer: str, managers: Sequence[str], kind: Resource | None = None) -> set[str]:
     """Names by which the controller is known, from the catalogue and from who set the finalizer."""
-    entry = known(finalizer)
     names = {manager.lower() for manager in managers if not NOBODY.match(manager)} - _TOO_COMMON
-    return names | set(entry.controllers if entry else ())
+    return names | set(_catalogued(finalizer, kind))
 
 
-def candidates(finalizer: str, managers: Sequence[str], facts: OwnerFacts) -> tuple[list[Workload], list[Lease]]:
-    """Everybody who may stand behind a finalizer."""
-    hints = controller_names(finalizer, managers) | _words(finalizer)
+def _catalogued(finalizer: str, kind: Resource | None) -> tuple[str, ...]:
+    return controllers_behind(finalizer, kind.qualified if kind else "")
+
+
+def candidates(
+    finalizer: str, managers: Sequence[str], facts: OwnerFacts, kind: Resource | None = None
+) -> tuple[list[Workload], list[Lease]]:
+    """Everybody who may stand behind a finalizer. Of several whom the catalogue names, the one who has set it."""
+    hints = {manager.lower() for manager in managers} & set(_catalogued(finalizer, kind))
     workloads = [workload for workload in facts.workloads if hints & workload.names]
+    if not workloads:
+        hints = controller_names(finalizer, managers, kind) | _words(finalizer)
+        workloads = [workload for workload in facts.workloads if hints & workload.names]
     return workloads, [lease for lease in facts.leases if _is_lease_of(lease, finalizer, hints, workloads)]
 
 

@@ -5,12 +5,13 @@
 """Which ServiceAccounts may change objects of a kind: the controllers of that kind are among them.
 
 Room: teardown. `fetch_permits` looks, four lists whatever there is in the cluster; `Permits` decides, and looks at
-nothing else. A rule that names the kind or its group says something; one for everything says nothing about anybody.
+nothing else. A rule that names the kind or its group says something; one for everything says nothing about anybody,
+and neither does a role that is put together from others, such as edit: every product adds its kinds to that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,7 @@ class Binding:
 class Permits:
     rules: Mapping[tuple[str, str, str], Rules] = field(default_factory=dict)
     bindings: Sequence[Binding] = ()
+    aggregated: Collection[tuple[str, str, str]] = frozenset()  # roles that are put together from others
     unreadable: list[str] = field(default_factory=list)
     _known: dict[tuple[str, str], list[Permit]] = field(default_factory=dict)
 
@@ -65,7 +67,8 @@ class Permits:
             answers = [_allows(rule, kind) for rule in self.rules.get(binding.role) or ()]
             found = [by_name for by_name in answers if by_name is not None]
             if found:
-                yield from (Permit(account, binding.namespace, any(found)) for account in binding.accounts)
+                by_name = any(found) and binding.role not in self.aggregated
+                yield from (Permit(account, binding.namespace, by_name) for account in binding.accounts)
 
 
 def _allows(rule: Mapping[str, Any], kind: Resource) -> bool | None:
@@ -83,11 +86,15 @@ def fetch_permits(cluster: Cluster) -> Permits:
     """Roles and bindings of the whole cluster, a list each. What may not be listed is remembered."""
     permits = Permits()
     rules: dict[tuple[str, str, str], Rules] = {}
+    aggregated: set[tuple[str, str, str]] = set()
     for resource in ROLES:
         for item in _listed(resource, cluster, permits):
             metadata = item["metadata"]
-            rules[resource.kind, metadata.get("namespace") or "", metadata["name"]] = item.get("rules") or ()
-    permits.rules = rules
+            role = (resource.kind, metadata.get("namespace") or "", metadata["name"])
+            rules[role] = item.get("rules") or ()
+            if item.get("aggregationRule"):
+                aggregated.add(role)
+    permits.rules, permits.aggregated = rules, aggregated
     permits.bindings = [
         binding
         for resource in BINDINGS

@@ -25,7 +25,7 @@ from .arrivals import Arrivals
 from .before_delete import patch_before_delete
 from .departure import Departure, Leaver, what_holds
 from .guards import Facts, judge
-from .hopeless import Watchman
+from .hopeless import Watchman, who_set
 from .ladder import Ladder, Rung
 from .matching import Matcher
 from .members.looking import Looker
@@ -331,8 +331,7 @@ class _Runner:
             return what_holds(record)
         if self._owners is None:
             self._owners = fetch_owner_facts(self.cluster)
-        managers = [manager for _name, manager in record.finalizer_managers]
-        lives = {judge_owner(name, managers, self._owners).life for name in record.finalizers}
+        lives = {judge_owner(name, who_set(record, name), self._owners).life for name in record.finalizers}
         if Life.GONE in lives:
             return f"{what_holds(record)} (controller not running)"
         return what_holds(record)

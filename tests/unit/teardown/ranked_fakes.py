@@ -62,6 +62,7 @@ ACCOUNTS = _kind("", "ServiceAccount", "serviceaccounts", True, "sa")
 REPLICA_SETS = _kind("apps", "ReplicaSet", "replicasets", True, "rs")
 SLICES = _kind("discovery.k8s.io", "EndpointSlice", "endpointslices")
 ROLES = _kind("rbac.authorization.k8s.io", "ClusterRole", "clusterroles", False)
+ROLE_BINDINGS = _kind("rbac.authorization.k8s.io", "ClusterRoleBinding", "clusterrolebindings", False)
 WEBHOOKS = _kind(
     "admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", False
 )
@@ -69,10 +70,22 @@ DEFINITIONS = _kind("apiextensions.k8s.io", "CustomResourceDefinition", "customr
 ZONES = _kind("ingress.example.com", "Zone", "zones", False)  # a custom resource without a namespace
 SERVED = (
     *(PODS, CONFIG_MAPS, SECRETS, SERVICES, ENDPOINTS, EVENTS, ACCOUNTS, NAMESPACES, NODES),
-    *(DEPLOYMENTS, STATEFULSETS, REPLICA_SETS, LEASES, SLICES, ROLES, WEBHOOKS, DEFINITIONS, DOMAINS, ZONES),
+    *(
+        DEPLOYMENTS,
+        STATEFULSETS,
+        REPLICA_SETS,
+        LEASES,
+        SLICES,
+        ROLES,
+        ROLE_BINDINGS,
+        WEBHOOKS,
+        DEFINITIONS,
+        DOMAINS,
+        ZONES,
+    ),
 )
 
-_OF_THE_OBJECT = ("spec", "status", "data", "webhooks", "type")
+_OF_THE_OBJECT = ("spec", "status", "data", "webhooks", "type", "rules", "roleRef", "subjects")
 _OF_THE_MEMBER = ("source", "marked", "keep", "named")
 
 
@@ -172,7 +185,8 @@ class FakeCluster:
         self.asked_rights: list[tuple[str, str, tuple[str, ...]]] = []
         self.forbidden: set[tuple[str, str]] = set()
         self.refusals: dict[str, ApiError] = {}  # "Kind ns/name" → the answer to every write
-        self.unseen: dict[str, Problem] = {}  # plural → the answer to every list
+        self.unseen: dict[str, Problem] = {}  # plural → the answer to every list and read
+        self.unlisted: dict[str, Problem] = {}  # plural → the answer to every list; single ones can be read
         self.blind: list[GroupVersion] = []  # groups that discovery cannot see
         self.cleaning = False
         self._followers: list[tuple[list[Scope], Any]] = []
@@ -387,8 +401,9 @@ class FakeCluster:
 
     def _fitting(self, scope: Scope) -> list[dict[str, Any]]:
         self.lists.append(f"{scope}{f' {scope.label_selector}' if scope.label_selector else ''}")
-        if scope.resource.plural in self.unseen:
-            raise self.unseen[scope.resource.plural]
+        problem = self.unseen.get(scope.resource.plural) or self.unlisted.get(scope.resource.plural)
+        if problem:
+            raise problem
         return [
             copy.deepcopy(thing)
             for (group, plural, namespace, _name), thing in sorted(self.objects.items())

@@ -210,8 +210,14 @@ def test_a_version_that_is_not_served_is_replaced_with_a_warning() -> None:
 # -- the controller behind it ------------------------------------------------------------------------------------------
 
 
-def with_operator(server: FakeServer, available: int) -> FakeServer:
-    server.add(DEPLOYMENTS, "example-operator", spec={"replicas": 1}, status={"availableReplicas": available})
+def with_operator(server: FakeServer, available: int, written: str = "2025-12-31T00:00:00Z") -> FakeServer:
+    server.add(
+        DEPLOYMENTS,
+        "example-operator",
+        spec={"replicas": 1},
+        status={"availableReplicas": available},
+        managedFields=[{"time": written}],
+    )
     return server
 
 
@@ -227,6 +233,14 @@ def test_a_finalizer_stays_while_its_controller_is_proven_alive(available: int, 
     server = with_operator(hanging("a"), available)
     outcome = run(server, owner=owner)
     assert (len(went(outcome)), looks_for_owners(server)) == (removed, owner == "gone")
+
+
+@pytest.mark.parametrize(("owner", "removed"), [("gone", 0), ("any", 1)])
+def test_a_finalizer_stays_while_its_controller_may_be_starting(owner: str, removed: int) -> None:
+    """Somebody follows the first advice, to bring it back, and in the same breath the second."""
+    outcome = run(with_operator(hanging("a"), 0, "2025-12-31T23:59:55Z"), owner=owner)
+    assert len(went(outcome)) == removed
+    assert all("may be starting" in skip.verdict.why for skip in outcome.plan.skips)
 
 
 def test_a_field_manager_leads_to_the_controller_too() -> None:

@@ -30,6 +30,7 @@ PVC = "kubernetes.io/pvc-protection"
 ALIVE = Owner(Life.ALIVE, "Deployment shop/operator", "Deployment shop/operator has 1 of 1 replicas available")
 DEAD = Owner(Life.GONE, "Deployment shop/operator", "it has no available replica")
 UNKNOWN = Owner(Life.UNKNOWN, "", "could not look")
+STARTING = Owner(Life.UNKNOWN, "Deployment shop/operator", "it has no available replica", starting=True)
 DELETED_AT_NOW = record(deleted=True)
 # deletionTimestamp lies at the end of the grace period: this one was asked to go 20 s ago.
 POD_IN_GRACE = record(deleted=True, deletionTimestamp="2026-01-01T00:00:10Z", deletionGracePeriodSeconds=30)
@@ -91,6 +92,13 @@ VERDICTS: dict[str, tuple[Case, Verdict]] = {
     "the controller is alive": (case(owner=ALIVE), CONTROLLER_LIVES),
     "the controller is gone": (case(owner=DEAD), GO),
     "the controller is unknown": (case(owner=UNKNOWN), GO),
+    "the controller may be starting": (
+        case(owner=STARTING),
+        Verdict(
+            Fate.KEEP,
+            "its controller may be starting: it has no available replica; wait a minute, or set owner: any",
+        ),
+    ),
     # the first objection decides
     "not deleted and protected and alive": (case(PVC, subject=record(), owner=ALIVE), NOT_DELETED),
     "protected and alive": (case(PVC, owner=ALIVE), NEEDS_CONSENT),
@@ -144,6 +152,16 @@ GUARDIANS = {
     "snapshots": "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection",
     "load balancers": "service.kubernetes.io/load-balancer-cleanup",
     "load balancers of AWS": "service.k8s.aws/resources",
+    "keys of Ceph": "ceph.rook.io/disaster-protection",
+    "pools of Ceph": "cephblockpool.ceph.rook.io",
+    "volumes of Longhorn": "longhorn.io",
+    "volumes of TopoLVM": "topolvm.io/logicalvolume",
+    "volumes of OpenEBS": "lvm.openebs.io/finalizer",
+    "virtual machines": "kubevirt.io/virtualMachineControllerFinalize",
+    "databases": "postgres-operator.acid.zalan.do",
+    "volumes of databases": "percona.com/delete-pxc-pvc",
+    "topics": "strimzi.io/topic-operator",
+    "what a managed resource stands for": "finalizer.managedresource.crossplane.io",
     "dependants": "foregroundDeletion",
     "orphans": "orphan",
     "custom resources": "customresourcecleanup.apiextensions.k8s.io",

@@ -20,6 +20,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, LEASES, PODS, Told, named
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
+    ROLE_BINDINGS,
+    ROLES,
     SECRETS,
     FakeCluster,
     api_error,
@@ -29,6 +31,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
 
 KNOWN = "finalizer.acme.cert-manager.io"  # of a product that always runs beside its objects
 OWN = "shop.example.com/cleanup"
+OF_THE_KIND = f"{DOMAINS.group}/cleanup"
 SOON = PATIENCE + BETWEEN + 2
 
 
@@ -43,9 +46,23 @@ def operator(cluster: FakeCluster, *, wanted: int, available: int = 0, name: str
     return cluster
 
 
-def lease(cluster: FakeCluster, renewed: str) -> FakeCluster:
+def lease(cluster: FakeCluster, renewed: str, name: str = "shop-operator") -> FakeCluster:
     spec = {"holderIdentity": "pod", "leaseDurationSeconds": 15, "renewTime": renewed}
-    cluster.add(LEASES, "shop-operator", "ops", spec=spec)
+    cluster.add(LEASES, name, "ops", spec=spec)
+    return cluster
+
+
+def allowed(cluster: FakeCluster, account: str, group: str) -> FakeCluster:
+    """A running workload whose name says nothing, with an account that may change these kinds."""
+    pod = {"spec": {"serviceAccountName": account, "containers": []}}
+    cluster.add(DEPLOYMENTS, account, "ops", spec={"replicas": 1, "template": pod}, status={"availableReplicas": 1})
+    cluster.add(ROLES, account, rules=[{"apiGroups": [group], "resources": ["*"], "verbs": ["*"]}])
+    cluster.add(
+        ROLE_BINDINGS,
+        account,
+        roleRef={"kind": "ClusterRole", "name": account},
+        subjects=[{"kind": "ServiceAccount", "namespace": "ops", "name": account}],
+    )
     return cluster
 
 
@@ -58,6 +75,9 @@ HOPELESS: dict[str, Callable[[], FakeCluster]] = {
     "a controller that is scaled to zero": lambda: operator(held(OWN), wanted=0),
     "a Lease that nobody has renewed for long": lambda: lease(held(OWN), "2025-12-31T20:00:00Z"),
     "two of them": lambda: operator(held(OWN, KNOWN), wanted=0),
+    "one beside whom another runs that may not change the kind": lambda: allowed(
+        operator(held(OF_THE_KIND), wanted=0, name="ingress-operator"), "somebody", "other.example.com"
+    ),
 }
 
 
@@ -105,6 +125,15 @@ WAITED_FOR: dict[str, Callable[[], FakeCluster]] = {
     "pods that may not be listed": lambda: unseen(held(KNOWN), "pods"),
     "a pod without a workload": lambda: bare_pod(held(KNOWN)),
     "a pod that is still stopping": lambda: stopping_pod(held(OWN)),
+    "a successor of another name": lambda: allowed(
+        operator(held(OF_THE_KIND), wanted=0, name="ingress-operator"), "successor", DOMAINS.group
+    ),
+    "one beside a Lease of an older version": lambda: allowed(
+        lease(held(OF_THE_KIND), "2025-12-31T20:00:00Z", name=f"a1.{DOMAINS.group}"), "rebuilt", "*"
+    ),
+    "roles that may not be listed": lambda: unseen(
+        operator(held(OF_THE_KIND), wanted=0, name="ingress-operator"), "clusterroles"
+    ),
     "Kubernetes itself": lambda: held("kubernetes.io/pvc-protection"),
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.owners import (
     Lease,
     Life,
@@ -201,6 +202,75 @@ def test_the_owner_behind_a_finalizer(finalizer: str, managers: list[str], known
     assert judge_owner(finalizer, managers, known) == owner
 
 
+def kind_of(group: str, plural: str) -> Resource:
+    return Resource(group, "v1", plural.title(), plural, True)
+
+
+FLUX = (workload("kustomize-controller", 0), workload("source-controller"), workload("helm-controller"))
+CNPG = kind_of("postgresql.cnpg.io", "databases")
+
+# name: (finalizer, managers, kind, facts, life): who runs beside the controller proves nothing
+SIBLINGS: dict[str, tuple[str, list[str], Resource, OwnerFacts, Life]] = {
+    "another controller of Flux": (
+        "finalizers.fluxcd.io",
+        ["kustomize-controller"],
+        kind_of("kustomize.toolkit.fluxcd.io", "kustomizations"),
+        facts(*FLUX),
+        Life.GONE,
+    ),
+    "the right one": (
+        "finalizers.fluxcd.io",
+        [],
+        kind_of("helm.toolkit.fluxcd.io", "helmreleases"),
+        facts(*FLUX),
+        Life.ALIVE,
+    ),
+    "Crossplane, whose provider does it": (
+        "finalizer.managedresource.crossplane.io",
+        [],
+        kind_of("s3.aws.upbound.io", "buckets"),
+        facts(workload("crossplane")),
+        Life.UNKNOWN,
+    ),
+    "the operator of Kafka": (
+        "strimzi.io/topic-operator",
+        [],
+        kind_of("kafka.strimzi.io", "kafkatopics"),
+        facts(workload("strimzi-cluster-operator"), workload("shop-entity-operator", 0, "topic-operator")),
+        Life.GONE,
+    ),
+    "an operator whose pods do it, running": ("cnpg.io/deleteDatabase", [], CNPG, facts(workload("x")), Life.UNKNOWN),
+    "an operator whose pods do it, gone": ("cnpg.io/deleteDatabase", [], CNPG, facts(), Life.UNKNOWN),
+    "the tool that deployed it": (
+        "resources-finalizer.argocd.argoproj.io",
+        ["helm-controller"],
+        kind_of("argoproj.io", "applications"),
+        facts(workload("helm-controller"), workload("argocd-application-controller", 0, wanted=0)),
+        Life.GONE,
+    ),
+    "the controller of another kind": (
+        "resources-finalizer.argocd.argoproj.io",
+        [],
+        kind_of("argoproj.io", "applications"),
+        facts(workload("argocd-applicationset-controller"), workload("argocd-application-controller", 0, wanted=0)),
+        Life.GONE,
+    ),
+}
+
+
+@pytest.mark.parametrize(("finalizer", "managers", "kind", "known", "life"), named(SIBLINGS))
+def test_a_sibling_is_not_the_controller(
+    finalizer: str, managers: list[str], kind: Resource, known: OwnerFacts, life: Life
+) -> None:
+    assert judge_owner(finalizer, managers, known, kind, "shop").life is life
+
+
+def test_of_several_in_the_catalogue_the_one_counts_who_has_set_it() -> None:
+    known = facts(workload("kustomize-controller", 0), workload("helm-controller"))
+    assert judge_owner("finalizers.fluxcd.io", ["kustomize-controller"], known).life is Life.GONE
+    assert judge_owner("finalizers.fluxcd.io", [], known).life is Life.ALIVE
+
+
 # -- looking -----------------------------------------------------------------------------------------------------------
 
 
@@ -228,12 +298,40 @@ def test_workloads_are_read_with_their_replicas_and_every_name_they_go_by() -> N
             "web",
             3,
             2,
-            frozenset({"web", "manager", "janitor", "shop", "web-app"}),
+            frozenset({"web", "manager", "janitor", "web-app"}),
             images=frozenset({"Janitor"}),
         ),
         Workload("StatefulSet", "shop", "db", 1, 0, frozenset({"db"})),
         Workload("DaemonSet", "shop", "agent", 5, 4, frozenset({"agent"})),
     ]
+
+
+# name: (kind, condition, last writes, seconds)
+DOWN_FOR: dict[str, tuple[Resource, dict[str, str], list[str], float | None]] = {
+    "a Deployment says it": (DEPLOYMENTS, {"lastTransitionTime": "2025-12-31T23:59:30Z"}, ["2025-12-31T23:00:00Z"], 30),
+    "a StatefulSet was written to last": (STATEFULSETS, {}, ["2025-12-31T23:00:00Z", "2025-12-31T23:59:50Z"], 10),
+    "a DaemonSet too": (DAEMONSETS, {}, ["2025-12-31T22:00:00Z"], 7200),
+    "nothing tells": (STATEFULSETS, {}, [], None),
+}
+
+
+@pytest.mark.parametrize(("kind", "condition", "written", "seconds"), named(DOWN_FOR))
+def test_how_long_a_workload_has_been_down_at_least(
+    kind: Resource, condition: dict[str, str], written: list[str], seconds: float | None
+) -> None:
+    server = FakeServer()
+    conditions = [{"type": "Available", "status": "False", **condition}] if condition else []
+    fields = [{"manager": "m", "time": time} for time in written]
+    server.add(
+        kind,
+        "x",
+        spec={"replicas": 1},
+        status={"desiredNumberScheduled": 1, "conditions": conditions},
+        managedFields=fields,
+    )
+    [found] = fetch_owner_facts(cluster_on(server)).workloads
+    assert found.down_for == seconds
+    assert found.may_be_starting is (seconds is None or seconds < 60)
 
 
 def test_leases_are_read_with_their_age_by_the_servers_clock() -> None:
@@ -255,6 +353,17 @@ def test_what_may_not_be_listed_is_remembered_as_unreadable() -> None:
     found = fetch_owner_facts(cluster_on(server))
     assert [str(workload) for workload in found.workloads] == ["StatefulSet shop/db"]
     assert found.unreadable == ["Deployments: HTTP 403 Forbidden, no", "Leases: HTTP 403 Forbidden, no"]
+
+
+def test_who_may_only_look_in_a_namespace_sees_who_runs_there_and_calls_nobody_gone() -> None:
+    server = FakeServer()
+    server.add(DEPLOYMENTS, "shop-operator", spec={"replicas": 1}, status={"availableReplicas": 1})
+    server.add(DEPLOYMENTS, "bank-operator", spec={"replicas": 0}, status={})
+    server.refuse("GET", "/apis/apps/v1/deployments", refusal(403, "Forbidden", "no"))
+    found = fetch_owner_facts(cluster_on(server), {"shop"})
+    assert judge_owner(F, [], found).life is Life.ALIVE
+    assert judge_owner("bank.example.com/x", [], found).life is Life.UNKNOWN
+    assert found.unreadable == ["Deployments: HTTP 403 Forbidden, no"]
 
 
 def test_the_whole_look_takes_four_lists() -> None:

@@ -138,6 +138,26 @@ def test_a_foreign_finalizer_is_not_the_business_of_the_kinds_controller(finaliz
     assert judge_owner(finalizer, [], known, kind, "shop").life.value == "unknown"
 
 
+CHALLENGES = Resource("acme.cert-manager.io", "v1", "Challenge", "challenges", True)
+
+
+@pytest.mark.parametrize(
+    ("left", "life"),
+    [
+        ((), "gone"),
+        ((down("x", release=RELEASE),), "gone"),
+        ((workload("x", release=RELEASE),), "alive"),
+        ((workload("x", release=RELEASE), workload("y", release=RELEASE)), "unknown"),
+    ],
+)
+def test_a_product_that_is_always_at_home_is_gone_once_its_release_runs_nothing(
+    left: tuple[Workload, ...], life: str
+) -> None:
+    around = Around(releases={CHALLENGES.qualified: RELEASE})
+    owner = judge_owner("finalizer.acme.cert-manager.io", [], facts(*left, around=around), CHALLENGES, "shop")
+    assert owner.life.value == life, owner
+
+
 @pytest.mark.parametrize("finalizer", [F, "finalizer.shop.example.com", "a.shop.example.com/x", "example.com/cleanup"])
 def test_a_finalizer_of_the_kinds_domain_is(finalizer: str) -> None:
     known = facts(workload("x"), around=by_right("x"))

@@ -80,6 +80,16 @@ def test_roles_and_bindings_are_read_with_four_lists() -> None:
     assert len(lists) == 4
 
 
+def test_who_holds_a_role_that_is_put_together_from_others_is_nobody_in_particular() -> None:
+    """Whoever has `edit` may change every kind that a product adds to it, a pipeline for example."""
+    server = FakeServer(*ROLES, *BINDINGS)
+    edit = {"rules": [rule(G, "domains", "patch")], "aggregationRule": {"clusterRoleSelectors": []}}
+    server.add(ROLES[0], "edit", "").update(edit)
+    subjects = [{"kind": "ServiceAccount", "name": "dns", "namespace": "ops"}]
+    server.add(BINDINGS[0], "a", "").update(roleRef={"kind": "ClusterRole", "name": "edit"}, subjects=subjects)
+    assert fetch_permits(cluster_on(server)).to_change(DOMAINS, "shop") == [Permit(OPS, "", False)]
+
+
 def test_a_cluster_without_roles_is_not_one_that_may_not_be_looked_at() -> None:
     assert fetch_permits(cluster_on(FakeServer())).unreadable == []
 

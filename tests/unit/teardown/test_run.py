@@ -893,3 +893,18 @@ def test_a_strip_that_was_refused_is_not_remembered_as_one() -> None:
     cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
     cluster.refusals["ConfigMap shop/a"] = api_error(403, "Forbidden", "no")
     assert force(cluster, timeout=60).run.steps[0].stripped == []
+
+
+def test_each_finalizer_is_judged_by_who_has_set_it() -> None:
+    """One controller runs, the other does not: that is said, and not hidden by the one who runs."""
+    cluster, told = FakeCluster(), Told()
+    managed = [
+        {"manager": name, "fieldsV1": {"f:metadata": {"f:finalizers": {f'v:"{name}-hold"': {}}}}}
+        for name in ("weaver", "dyer")
+    ]
+    cluster.add(CONFIG_MAPS, "a", finalizers=["weaver-hold", "dyer-hold"], managedFields=managed)
+    cluster.add(DEPLOYMENTS, "weaver", "ops", spec={"replicas": 1}, status={"availableReplicas": 1})
+    cluster.add(DEPLOYMENTS, "dyer", "ops", spec={"replicas": 0}, status={})
+    ranked(cluster, members=named_members((CONFIG_MAPS, "a")), timeout=20, told=told)
+    held = {what for event in told if isinstance(event, Progress) for what in event.waiting}
+    assert any("(controller not running)" in what for what in held), held

@@ -11,31 +11,36 @@ from __future__ import annotations
 
 from typing import Any
 
+_GROUP = "ceph.rook.io"
+_KEYS = "ceph.rook.io/disaster-protection"
+# What lives in a store, a filesystem or a pool goes before it, and the cluster last.
+_KINDS = (
+    "CephBucketTopic",
+    "CephObjectStoreUser",
+    "CephObjectStoreAccount",
+    "CephNFS",
+    "CephNVMeOFGateway",
+    "CephObjectStore",
+    "CephObjectZone",
+    "CephFilesystemSubVolumeGroup",
+    "CephFilesystem",
+    "CephClient",
+    "CephBlockPoolRadosNamespace",
+    "CephBlockPool",
+    "CephCluster",
+)
+
 PROFILE: dict[str, Any] = {
     "name": "rook",
     "title": "Rook Ceph",
-    "finalizers": ["ceph*.ceph.rook.io", "ceph.rook.io/disaster-protection"],
+    # Each in full: they guard data, and a glob takes none of these.
+    "finalizers": [*(f"{kind.lower()}.{_GROUP}" for kind in _KINDS), _KEYS],
     # Keys and addresses of the monitors: without them nobody gets at the data again. Never deleted here.
     "user_kinds": [
-        {"group": "", "kind": "Secret", "finalizers": ["ceph.rook.io/disaster-protection"]},
-        {"group": "", "kind": "ConfigMap", "finalizers": ["ceph.rook.io/disaster-protection"]},
+        {"group": "", "kind": "Secret", "finalizers": [_KEYS]},
+        {"group": "", "kind": "ConfigMap", "finalizers": [_KEYS]},
     ],
-    # What lives in a store, a filesystem or a pool goes before it, and the cluster last.
-    "operator_kinds": [
-        {"group": "ceph.rook.io", "kind": "CephBucketTopic"},
-        {"group": "ceph.rook.io", "kind": "CephObjectStoreUser"},
-        {"group": "ceph.rook.io", "kind": "CephObjectStoreAccount"},
-        {"group": "ceph.rook.io", "kind": "CephNFS"},
-        {"group": "ceph.rook.io", "kind": "CephNVMeOFGateway"},
-        {"group": "ceph.rook.io", "kind": "CephObjectStore"},
-        {"group": "ceph.rook.io", "kind": "CephObjectZone"},
-        {"group": "ceph.rook.io", "kind": "CephFilesystemSubVolumeGroup"},
-        {"group": "ceph.rook.io", "kind": "CephFilesystem"},
-        {"group": "ceph.rook.io", "kind": "CephClient"},
-        {"group": "ceph.rook.io", "kind": "CephBlockPoolRadosNamespace"},
-        {"group": "ceph.rook.io", "kind": "CephBlockPool"},
-        {"group": "ceph.rook.io", "kind": "CephCluster"},
-    ],
+    "operator_kinds": [{"group": _GROUP, "kind": kind} for kind in _KINDS],
     "workloads": ["operator=rook,storage-backend=ceph"],
     "external_ids": {"CephCluster": ["status.ceph.fsid", "spec.dataDirHostPath"]},
     "notes": [

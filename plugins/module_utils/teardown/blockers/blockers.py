@@ -21,7 +21,7 @@ from .causes import Cause, causes_of
 from .census import Census, Seen
 from .deadlocks import Deadlock, Edge, find_deadlocks
 from .holders import Holder, Holders
-from .next_steps import next_steps, suggestion_for
+from .next_steps import NextStep, next_steps, suggestion_for
 from .returns import find_returns
 from .scene import Scene, fetch_scene
 from .subjects import Subjects, find_subjects, is_namespace
@@ -59,7 +59,7 @@ class Explanation:
     edges: list[Edge] = field(default_factory=list)
     deadlocks: list[Deadlock] = field(default_factory=list)
     returns: list[BringsBack] = field(default_factory=list)  # who brings back what goes
-    next_steps: list[str] = field(default_factory=list)
+    next_steps: list[NextStep] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
 
 
@@ -91,7 +91,7 @@ def _judge(subjects: Subjects, scene: Scene, told: Explanation) -> None:
 
 def _conclude(scene: Scene, told: Explanation) -> None:
     for row in told.blocked:
-        row.suggestion = suggestion_for(row)
+        row.suggestion = suggestion_for(row, scene)
     told.obstacles = [
         one for one in scene.obstacles if one.kind != API_SERVICE or _ends_a_namespace(told.blocked, scene)
     ]
@@ -115,4 +115,4 @@ def _is_of_interest(row: Blocked, subjects: Subjects, scene: Scene) -> bool:
         return True
     if row.record.namespace in scene.going_namespaces:
         return True
-    return any(holder.is_hopeless and not holder.protected for holder in row.holders)
+    return any(holder.is_hopeless for holder in row.holders)

@@ -24,13 +24,18 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Cause:
-    """`certain`: it is in the way now; otherwise it may be. `on` is the object that it waits for, if it is one."""
+    """`certain`: it is in the way now; otherwise it may be. `on` is the object that it waits for, if it is one.
+
+    `loss` says what the command of the suggestion costs. `hooks` are webhooks that do not answer, or may not.
+    """
 
     what: str
     text: str
     suggestion: str = ""
     certain: bool = True
     on: str = ""
+    loss: str = ""
+    hooks: frozenset[str] = frozenset()
 
 
 def some_of(names: Sequence[str]) -> str:

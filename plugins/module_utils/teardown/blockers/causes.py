@@ -115,7 +115,7 @@ def met_by_obstacles(kind: Resource, record: Record, scene: Scene) -> Iterable[C
 
 
 def cause_of_obstacle(obstacle: Obstacle) -> Cause:
-    return Cause(obstacle.kind, obstacle.sentence, obstacle.suggestion, obstacle.certain)
+    return Cause(obstacle.kind, obstacle.sentence, obstacle.suggestion, obstacle.certain, hooks=obstacle.hooks)
 
 
 def is_in_grace_or_lost(kind: Resource, record: Record, scene: Scene) -> Iterable[Cause]:

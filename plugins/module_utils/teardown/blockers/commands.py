@@ -18,10 +18,10 @@ from ..owner_facts import Workload
 _DEPLOYED = {"Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds"}
 
 
-def remove_finalizer(kind: Resource, namespace: str, name: str, finalizer: str) -> str:
+def remove_finalizer(kind: Resource, namespace: str, name: str, finalizer: str, *, consent: bool = False) -> str:
     """Guarded as always: it refuses while the controller is alive. Without a name, of all objects of the kind."""
     options = {"kind": kind.qualified, "namespace": namespace, "name": name, "finalizers": finalizer}
-    return _ad_hoc("finalizer", options)
+    return _ad_hoc("finalizer", {**options, "allow_protected": "true" if consent else ""})
 
 
 def explain(**options: str) -> str:

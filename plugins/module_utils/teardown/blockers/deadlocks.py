@@ -18,13 +18,14 @@ NEVER = 99  # the cost of an edge that nobody can cut
 
 @dataclass(frozen=True)
 class Edge:
-    """`waits` cannot go before `on` has changed. `cut` says how to end it by hand, at which cost."""
+    """`waits` cannot go before `on` has changed. `cut` says how to end it by hand, at which cost, `loss` in words."""
 
     waits: str
     on: str
     text: str
     cut: str = ""
     cost: int = NEVER
+    loss: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Deadlock:
     steps: tuple[str, ...]  # a sentence an edge
     cut: str
     size: int  # how many wait in it or through it, the shortest circle is shown
+    loss: str = ""  # what the cut costs
 
 
 def find_deadlocks(edges: Iterable[Edge]) -> list[Deadlock]:
@@ -44,7 +46,7 @@ def find_deadlocks(edges: Iterable[Edge]) -> list[Deadlock]:
         circle = _shortest_circle(knot, out)
         cheapest = min(circle, key=lambda edge: edge.cost)
         members = tuple(edge.waits for edge in circle)
-        found.append(Deadlock(members, tuple(edge.text for edge in circle), cheapest.cut, len(knot)))
+        found.append(Deadlock(members, tuple(edge.text for edge in circle), cheapest.cut, len(knot), cheapest.loss))
     return found
 
 

@@ -13,10 +13,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...objects import Record, Resource
+from ...profiles.finalizer_alternatives import FOR_THE_KIND
 from ..catalogue import known
 from ..owners import Life, Owner, OwnerFacts, judge_owner
 
 UNKNOWN = "unknown"
+# danger → what a person should know before forcing it.
+LOSSES = {
+    "nothing": "nothing is lost without it",
+    "leftovers": "without it something stays behind",
+    "money": "without it something stays that costs money",
+    "data": "without it data may be lost",
+    "bookkeeping": "without it the API server loses track",
+    UNKNOWN: "what is lost without it is not known",
+}
 _SERVER = "kube-apiserver"
 
 
@@ -33,10 +43,26 @@ class Holder:
     protected: bool
     home: str = ""
     instead: str = ""  # what to do rather than remove it by hand
+    instead_of_one: str = ""  # the same as a command for one object, with {name} and {namespace}
+    of_product: bool = False  # of one product, not of Kubernetes or a cloud
 
     @property
     def is_hopeless(self) -> bool:
         return self.alive == Life.GONE.value
+
+    @property
+    def loss(self) -> str:
+        return LOSSES[self.danger]
+
+    @property
+    def may_go_by_hand(self) -> bool:
+        """What guards money or data only if its product is proven gone; Kubernetes and clouds always come back."""
+        return not self.protected or (self.of_product and self.is_hopeless)
+
+
+def instead_of(holder: Holder, record: Record) -> str:
+    """What to do rather than remove it from this object."""
+    return holder.instead_of_one.format(name=record.name, namespace=record.namespace) or holder.instead
 
 
 class Holders:
@@ -65,6 +91,8 @@ def judge_holder(
     if entry and entry.owner == _SERVER:
         owner = Owner(Life.ALIVE, _SERVER, "it has answered us")
     who = owner.who if "/" in owner.who else (entry.owner if entry else owner.who)
+    # A command of the product needs somebody who answers it.
+    commands = FOR_THE_KIND.get(entry.owner, {}) if entry and owner.life is not Life.GONE else {}
     return Holder(
         name,
         who,
@@ -75,4 +103,6 @@ def judge_holder(
         bool(entry and entry.protected),
         owner.namespace,
         entry.instead if entry else "",
+        commands.get(kind.qualified, "") if kind else "",
+        bool(entry and not entry.shared),
     )

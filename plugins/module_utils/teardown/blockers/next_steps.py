@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...objects import Resource
 from .cause import CONDITION, CONTENT, GITOPS, NOT_DELETED, POLICY, RIGHTS, SCHEMA
 from .commands import bring_back, look_at, remove_finalizer
-from .holders import Holder
+from .holders import Holder, instead_of
 from .scene import Scene
 
 if TYPE_CHECKING:
@@ -28,7 +29,22 @@ _SUMMARIES = frozenset({CONDITION, CONTENT, NOT_DELETED, GITOPS})
 _CLOSED = frozenset({RIGHTS, SCHEMA})
 
 
-def suggestion_for(row: Blocked) -> str:
+@dataclass(frozen=True)
+class NextStep:
+    """`otherwise` is to be done in its place, never after it. `command` is what stands in `do` to be copied."""
+
+    do: str
+    otherwise: str = ""
+    command: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.do}; or, {self.otherwise}" if self.otherwise else self.do
+
+    def says(self, command: str) -> bool:
+        return any(text == command or text.endswith(f": {command}") for text in (self.do, self.otherwise))
+
+
+def suggestion_for(row: Blocked, scene: Scene) -> str:
     """The first thing to do about it, or nothing where the way leads through others."""
     for cause in row.causes:
         if cause.certain and cause.suggestion and cause.what not in _SUMMARIES:
@@ -39,38 +55,54 @@ def suggestion_for(row: Blocked) -> str:
             return f"give {holder.owner} time, or see why it does not act" + (f": {command}" if command else "")
     for holder in row.holders:
         if not holder.protected:
-            return f"{_instead(row, holder) or 'bring its controller back'}, or: {_removal(row, holder)}"
-    guarded = next((holder for holder in row.holders), None)
-    if guarded and row.record.terminating:
-        return _instead(row, guarded) or f"let {guarded.owner} finish"
+            removal = _removal(row.kind, row.record.namespace, row.record.name, holder)
+            if _cannot_come(holder, scene):
+                return removal
+            return f"{instead_of(holder, row.record) or 'bring its controller back'}, or: {removal}"
+    guarded = next((holder for holder in row.holders if not _cannot_come(holder, scene)), None)
+    if guarded and (row.record.terminating or guarded.is_hopeless):
+        return instead_of(guarded, row.record) or f"let {guarded.owner} finish"
     return next((cause.suggestion for cause in row.causes if cause.suggestion), "")
 
 
-def _instead(row: Blocked, holder: Holder) -> str:
-    return holder.instead.replace("NAME", row.record.name)
+def _cannot_come(holder: Holder, scene: Scene) -> bool:
+    """Nothing starts in a namespace that is being deleted."""
+    return holder.home in scene.going_namespaces
 
 
-def _removal(row: Blocked, holder: Holder) -> str:
-    return remove_finalizer(row.kind, row.record.namespace, row.record.name, holder.name)
+def _removal(kind: Resource, namespace: str, name: str, holder: Holder) -> str:
+    return remove_finalizer(kind, namespace, name, holder.name, consent=holder.protected)
 
 
-def next_steps(told: Explanation, scene: Scene) -> list[str]:
+def next_steps(told: Explanation, scene: Scene) -> list[NextStep]:
     """Commands in the order that helps: what stops everybody first, then what holds most."""
-    steps = [one.suggestion for one in told.obstacles if one.certain]
-    steps += [f"so that it stays away: {one.way_out}" for one in told.returns if one.certain and one.way_out]
-    steps += [cause.suggestion for row in told.blocked for cause in row.causes if cause.what == POLICY]
-    steps += [f"cut the circle: {one.cut}" for one in told.deadlocks if one.cut]
+    steps = [NextStep(one.suggestion) for one in told.obstacles if one.certain]
+    steps += [NextStep(f"so that it stays away: {one.way_out}") for one in told.returns if one.certain and one.way_out]
+    steps += [NextStep(cause.suggestion) for row in told.blocked for cause in row.causes if cause.what == POLICY]
+    steps += [
+        NextStep(f"cut the circle{f' ({one.loss})' if one.loss else ''}: {one.cut}", command=one.cut)
+        for one in told.deadlocks
+        if one.cut
+    ]
     held = _held_alike(told)
-    for (kind, namespace, finalizer), rows in held.items():
-        name = rows[0].record.name if len(rows) == 1 else ""
-        removal = remove_finalizer(kind, namespace, name, finalizer)
-        holder = next(holder for holder in rows[0].holders if holder.name == finalizer)
-        back = _way_back(holder, scene) or (_instead(rows[0], holder) if name else holder.instead)
-        steps += [back, f"or, if that is gone for good: {removal}"] if back else [removal]
+    steps += [_letting_go(*key, rows, scene) for key, rows in held.items()]
     grouped = {(row.kind, finalizer) for (_k, _n, finalizer), rows in held.items() for row in rows}
     rest = [row.suggestion for row in told.blocked if row.suggestion and not _is_in(row, grouped)]
-    known = {step.removeprefix("cut the circle: ") for step in steps}
-    return list(dict.fromkeys([*_without_repeats(steps), *(step for step in rest if step not in known)]))
+    return _without_repeats([*steps, *map(NextStep, rest)])
+
+
+def _letting_go(kind: Resource, namespace: str, finalizer: str, rows: Sequence[Blocked], scene: Scene) -> NextStep:
+    """The way that its owner finishes, and the one without him."""
+    name = rows[0].record.name if len(rows) == 1 else ""
+    holder = next(holder for holder in rows[0].holders if holder.name == finalizer)
+    removal = _removal(kind, namespace, name, holder)
+    # What guards money or data does not go without the price beside it.
+    price = f" ({holder.loss})" if holder.protected else ""
+    instead = instead_of(holder, rows[0].record) if name else holder.instead
+    back = _way_back(holder, scene) or ("" if _cannot_come(holder, scene) else instead)
+    if back:
+        return NextStep(back, f"if that is gone for good{price}: {removal}")
+    return NextStep(f"if {holder.owner} is gone for good{price}: {removal}" if price else removal, command=removal)
 
 
 def _held_alike(told: Explanation) -> dict[tuple[Resource, str, str], list[Blocked]]:
@@ -80,14 +112,14 @@ def _held_alike(told: Explanation) -> dict[tuple[Resource, str, str], list[Block
         if not row.record.terminating or any(cause.what in _CLOSED for cause in row.causes):
             continue
         for holder in row.holders:
-            if holder.alive != "alive" and not holder.protected:
+            if holder.alive != "alive" and holder.may_go_by_hand:
                 held[row.kind, row.record.namespace, holder.name].append(row)
     return dict(sorted(held.items(), key=lambda entry: -len(entry[1])))
 
 
 def _way_back(holder: Holder, scene: Scene) -> str:
     """How its owner could finish the work himself; empty where nobody can bring him back."""
-    if not holder.is_hopeless or holder.home in scene.going_namespaces:
+    if not holder.is_hopeless or _cannot_come(holder, scene):
         return ""
     workload = next((one for one in scene.owners.workloads if str(one) == holder.owner), None)
     return bring_back(workload) if workload else ""
@@ -97,11 +129,10 @@ def _is_in(row: Blocked, grouped: set[tuple[Resource, str]]) -> bool:
     return any((row.kind, holder.name) in grouped for holder in row.holders)
 
 
-def _without_repeats(steps: Sequence[str]) -> list[str]:
+def _without_repeats(steps: Sequence[NextStep]) -> list[NextStep]:
     """A circle that is cut by a command which stands there anyway needs no second line."""
-    kept: list[str] = []
+    kept: list[NextStep] = []
     for step in steps:
-        command = step.removeprefix("cut the circle: ")
-        if not any(command == other or other.endswith(f": {command}") for other in kept):
+        if not any(other.says(step.command or step.do) for other in kept):
             kept.append(step)
     return kept

@@ -9,7 +9,7 @@ Room: teardown. Four lists of workloads and Leases, and where custom resources a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...objects import Resource
@@ -26,16 +26,20 @@ if TYPE_CHECKING:
 def fetch_ownership(found: Sequence[Seen], ground: Ground, census: Census, cluster: Cluster) -> OwnerFacts:
     if not any(record.finalizers for _kind, record in found):
         return OwnerFacts()
-    facts = fetch_owner_facts(cluster)
-    facts.around = Around()
-    custom = {kind for kind, record in found if record.finalizers and kind.group not in BUILT_IN_GROUPS}
-    unread = [*facts.unreadable]
-    if custom:
-        facts.around = Around(fetch_permits(cluster), _releases(ground), _hooks(custom, ground))
-        unread += facts.around.permits.unreadable
-    for line in unread:
+    facts = fetch_owner_facts(cluster, {record.namespace for _kind, record in found if record.namespace})
+    facts.around = look_around(custom_kinds(found), ground, cluster)
+    for line in (*facts.unreadable, *facts.around.permits.unreadable):
         census.could_not(line)
     return facts
+
+
+def custom_kinds(found: Iterable[Seen]) -> set[Resource]:
+    """Kinds of which rights, releases and webhooks say who their controller is."""
+    return {kind for kind, record in found if record.finalizers and kind.group not in BUILT_IN_GROUPS}
+
+
+def look_around(custom: set[Resource], ground: Ground, cluster: Cluster) -> Around:
+    return Around(fetch_permits(cluster), _releases(ground), _hooks(custom, ground)) if custom else Around()
 
 
 def _releases(ground: Ground) -> Mapping[str, Release]:

@@ -73,6 +73,7 @@ def _by_silence(match: re.Match[str], what: str, ref: ObjectRef) -> Cause:
         WEBHOOK,
         f"webhook {match[1]} does not answer, so the API server refuses {what}: {reason}",
         f"bring what serves it back, or find it and remove it: {find}",
+        hooks=frozenset({match[1]}),
     )
 
 

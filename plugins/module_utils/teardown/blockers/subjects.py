@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...events import Tell
 from ...objects import Record, Resource
-from ...problems import CannotLook, Problem
+from ...problems import CannotLook
 from ...well_known import DEFINITIONS, NAMESPACES
 from ..members.claims import Membership
 from ..members.looking import Looker
@@ -90,7 +90,7 @@ def _of_namespace(name: str, census: Census, cluster: Cluster) -> Subjects:
         if record is None:
             subjects.missing = f"there is no namespace {name}"
         else:
-            subjects.found.append((NAMESPACES, record))
+            census.add(NAMESPACES, [record])
             subjects.named.add(record.uid)
 
     census.attempt(f"Namespace {name}", read_it)
@@ -194,8 +194,11 @@ def _holds_owners(record: Record) -> bool:
 
 
 def terminating_namespaces(census: Census, cluster: Cluster) -> set[str]:
-    """Names of namespaces on their way out: nothing new starts there."""
-    try:
-        return {record.name for record in cluster.list(NAMESPACES).records if record.terminating}
-    except Problem:
-        return {record.name for kind, record in census.everything() if is_namespace(kind) and record.terminating}
+    """Names of namespaces on their way out: nothing new starts there. Who may not list them knows those he may read."""
+    going = {record.name for kind, record in census.everything() if is_namespace(kind) and record.terminating}
+
+    def list_them() -> None:
+        going.update(record.name for record in cluster.list(NAMESPACES).records if record.terminating)
+
+    census.attempt(NAMESPACES.qualified, list_them)
+    return going

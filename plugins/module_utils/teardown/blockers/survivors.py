@@ -24,7 +24,7 @@ from ..run_outcome import RunOutcome, StepOutcome
 from .blockers import Blocked, Explanation, explain_subjects
 from .census import Census, Seen
 from .commands import look_at, remove_finalizer
-from .holders import Holder
+from .holders import Holder, instead_of
 from .subjects import survivors_as_subjects
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Diagnosis:
         """What to do first: about what stops everybody, then about the first survivor, then about anything."""
         in_the_way = [one.suggestion for told in self.explained for one in told.obstacles if one.certain]
         own = [blocker.suggestion for one in self.survivors[:1] for blocker in one.blockers[:1]]
-        steps = [step for told in self.explained for step in told.next_steps]
+        steps = [step for told in self.explained for step in map(str, told.next_steps)]
         return next(filter(None, [*in_the_way, *own, *steps]), "")
 
 
@@ -196,7 +196,7 @@ def _advice(holder: Holder, row: Blocked) -> str:
         command = look_at(holder.owner, alive=True)
         return f"give {holder.owner} time, or see why it does not act" + (f": {command}" if command else "")
     if holder.protected:
-        return f"let {holder.owner} finish"
+        return instead_of(holder, row.record) or f"let {holder.owner} finish"
     removal = remove_finalizer(row.kind, row.record.namespace, row.record.name, holder.name)
     first = "bring its controller back" if holder.is_hopeless else "find out who should remove it"
     return f"{first}, or: {removal}"

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...objects import Resource
@@ -122,7 +122,7 @@ def _send(trial: Trial, cluster: Cluster, census: Census) -> None:
     if written.problem is not None:
         cause, blind = cause_of_refusal(written.problem, trial.verb, row.ref, row.kind)
         if cause and not _is_told(cause, row.causes):
-            row.causes.append(cause)
+            row.causes[:] = _with_proof(cause, row.causes)
         if blind:
             census.could_not(f"whether {row.ref} could be changed: {blind}")
 
@@ -131,6 +131,13 @@ def _dry_run(trial: Trial, cluster: Cluster) -> Written:
     if trial.verb == DELETE:
         return cluster.delete(trial.row.kind, trial.row.record, dry_run=True)
     return cluster.remove_finalizers(trial.row.kind, trial.row.record, trial.finalizers, dry_run=True)
+
+
+def _with_proof(cause: Cause, others: Sequence[Cause]) -> list[Cause]:
+    """A webhook that might have been asked about this object was: no guess any more, and its own way out is known."""
+    guessed = [other for other in others if cause.hooks & other.hooks]
+    proven = replace(cause, suggestion=guessed[0].suggestion) if guessed else cause
+    return [*(other for other in others if other not in guessed), proven]
 
 
 def _is_told(cause: Cause, others: Iterable[Cause]) -> bool:

@@ -30,9 +30,17 @@ _PROTECTION = {
 }
 
 
+@dataclass(frozen=True)
+class User:
+    """A pod that uses a claim."""
+
+    name: str
+    ended: bool
+
+
 @dataclass
 class Volumes:
-    pods: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)  # claim → pods that use it
+    pods: Mapping[tuple[str, str], Sequence[User]] = field(default_factory=dict)  # claim → who uses it
     volumes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name → whole
 
 
@@ -40,14 +48,15 @@ def fetch_volumes(found: Sequence[Seen], census: Census, cluster: Cluster) -> Vo
     held = [(kind, record) for kind, record in found if _is_held(kind, record)]
     places = sorted({record.namespace for _kind, record in held if record.namespace})
     names = {record.name for kind, record in held if not kind.namespaced}
-    users: dict[tuple[str, str], list[str]] = defaultdict(list)
+    users: dict[tuple[str, str], list[User]] = defaultdict(list)
     volumes: dict[str, Mapping[str, Any]] = {}
 
     def read_pods() -> None:
         scopes: list[str | None] = [None] if len(places) > FEW_NAMESPACES else [*places]
         for pod in (pod for scope in scopes for pod in cluster.list_whole(PODS, scope)):
+            user = User(pod["metadata"]["name"], value_at(pod, "status.phase") in _ENDED)
             for claim in _claims_of(pod):
-                users[pod["metadata"]["namespace"], claim].append(pod["metadata"]["name"])
+                users[pod["metadata"]["namespace"], claim].append(user)
 
     def read_volumes() -> None:
         items = cluster.list_whole(PERSISTENT_VOLUMES)
@@ -65,8 +74,8 @@ def _is_held(kind: Resource, record: Record) -> bool:
 
 
 def _claims_of(pod: Mapping[str, Any]) -> Iterable[str]:
-    """A pod that has ended uses nothing."""
-    if value_at(pod, "status.phase") in _ENDED:
+    """As the server sees it: a pod holds its claims from when it has a node until it is deleted, ended or not."""
+    if not value_at(pod, "spec.nodeName"):
         return
     for volume in value_at(pod, "spec.volumes") or ():
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
@@ -80,11 +89,15 @@ def _claims_of(pod: Mapping[str, Any]) -> Iterable[str]:
 def used_by_a_pod(kind: Resource, record: Record, volumes: Volumes) -> Iterable[Cause]:
     if kind.qualified != PERSISTENT_VOLUME_CLAIMS.qualified or not _is_held(kind, record):
         return
-    pods = list(volumes.pods.get((record.namespace, record.name)) or ())
-    if pods:
-        delete = f"kubectl -n {record.namespace} delete pod {' '.join(pods[:MOST_NAMED])}"
-        first = f"Pod {record.namespace}/{pods[0]}"
-        yield Cause(POD, f"Pod {some_of(pods)} still uses it", f"stop what made the pod, then: {delete}", on=first)
+    # Those that run first: who has ended needs nothing but to be deleted.
+    users = sorted(volumes.pods.get((record.namespace, record.name)) or (), key=lambda user: user.ended)
+    if users:
+        delete = f"kubectl -n {record.namespace} delete pod {' '.join(user.name for user in users[:MOST_NAMED])}"
+        text = f"Pod {some_of([user.name for user in users])} still uses it"
+        if any(user.ended for user in users):
+            text += "; one that has ended does so until it is deleted"
+        way = "delete what has ended" if users[0].ended else "stop what made the pod, then"
+        yield Cause(POD, text, f"{way}: {delete}", on=f"Pod {record.namespace}/{users[0].name}")
 
 
 def bound_to_a_claim(kind: Resource, record: Record, volumes: Volumes) -> Iterable[Cause]:
@@ -102,4 +115,5 @@ def bound_to_a_claim(kind: Resource, record: Record, volumes: Volumes) -> Iterab
         f"PersistentVolumeClaim {namespace}/{name} is still bound to it",
         f"if nobody needs the claim any more ({loses}): kubectl -n {namespace} delete pvc {name}",
         on=f"PersistentVolumeClaim {namespace}/{name}",
+        loss=loses,
     )

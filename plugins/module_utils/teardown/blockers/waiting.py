@@ -67,22 +67,25 @@ def _of_finalizers(row: Blocked, scene: Scene, alike: Mapping[tuple[Resource, st
     for holder, key in zip(row.holders, _held_as(row), strict=True):
         if holder.home not in scene.going_namespaces or holder.alive == "alive":
             continue
-        cost = NEVER if holder.protected else _COSTS.get(holder.danger, 3)
-        name = row.record.name if alike[key] == 1 else ""
-        cut = "" if holder.protected else remove_finalizer(row.kind, row.record.namespace, name, holder.name)
+        cut, cost, name = "", NEVER, row.record.name if alike[key] == 1 else ""
+        if holder.may_go_by_hand:
+            cost = _COSTS[holder.danger]
+            cut = remove_finalizer(row.kind, row.record.namespace, name, holder.name, consent=holder.protected)
         # Not the Deployment as an object: that may hang in the same circle for reasons of its own.
         runner = f"a running {holder.owner}"
         why = f"{_node(row)} waits for {runner}, which should remove {holder.name}"
-        yield Edge(_node(row), runner, why, cut, cost)
+        yield Edge(_node(row), runner, why, cut, cost, holder.loss)
         lost = f"{holder.owner} cannot start, as its {_namespace(holder.home)} is being deleted"
         yield Edge(runner, _namespace(holder.home), lost)
 
 
 def _of_obstacles(row: Blocked, scene: Scene) -> Iterator[Edge]:
     place = row.record.name if is_namespace(row.kind) else row.record.namespace
+    silent = {hook for cause in row.causes if cause.certain for hook in cause.hooks}
     for obstacle in scene.judge_obstacles(row.kind, place):
         homes = sorted({namespace for namespace, _name in obstacle.services} & set(scene.going_namespaces))
-        if not obstacle.certain or not homes or (obstacle.kind == API_SERVICE and not is_namespace(row.kind)):
+        certain = obstacle.certain or bool(silent & obstacle.hooks)
+        if not certain or not homes or (obstacle.kind == API_SERVICE and not is_namespace(row.kind)):
             continue
         yield Edge(_node(row), str(obstacle.ref), f"{_node(row)} waits for {obstacle.ref}", _removal(obstacle), 1)
         for home in homes:
@@ -93,7 +96,8 @@ def _of_causes(row: Blocked) -> Iterator[Edge]:
     """Who uses it must go first. Dependants are edges of their own."""
     for cause in row.causes:
         if cause.on and cause.certain and cause.what != DEPENDANT:
-            yield Edge(_node(row), cause.on, f"{_node(row)}: {cause.text}", _command(cause.suggestion), _BY_HAND)
+            cut = _command(cause.suggestion)
+            yield Edge(_node(row), cause.on, f"{_node(row)}: {cause.text}", cut, _BY_HAND, cause.loss)
 
 
 _BY_HAND = 4

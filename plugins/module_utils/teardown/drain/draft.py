@@ -73,7 +73,7 @@ def _kinds(cluster: Cluster) -> Iterable[Resource]:
 def _note(domains: dict[str, _Domain], resource: Resource, record: Record) -> None:
     for name in record.finalizers:
         entry = known(name)
-        if entry is not None and entry.protected:
+        if entry is not None and entry.shared:
             continue  # the cluster's own
         domain = domains[registered_domain(name)]
         domain.finalizers.add(name)

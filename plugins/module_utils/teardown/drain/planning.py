@@ -171,7 +171,7 @@ def finalizers_of(record: Record, kind: ProfileKind) -> tuple[str, ...]:
 
 
 def _is_of(name: str, patterns: tuple[str, ...]) -> bool:
-    """Kubernetes' own finalizers guard data and money: a glob never takes one."""
+    """Some guard data or money: a glob never takes one of these."""
     entry = known(name)
     if name in patterns:
         return True

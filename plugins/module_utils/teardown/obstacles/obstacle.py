@@ -30,6 +30,7 @@ class Obstacle:
     suggestion: str
     services: frozenset[Place] = frozenset()  # the Services it calls in vain
     certain: bool = True
+    hooks: frozenset[str] = frozenset()  # names of the webhooks that nobody answers for
 
     @property
     def sentence(self) -> str:

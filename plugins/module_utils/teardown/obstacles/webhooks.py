@@ -82,7 +82,13 @@ def judge_configuration(
     dead = (service_of(hook.client_config) for hook, pulse in suspects if pulse.beat is Beat.DEAD)
     services = frozenset(place for place in dead if place)
     return Obstacle(
-        WEBHOOK, ref, _why(hook, pulse.why, certain, suspects), _suggestion(ref, services), services, certain
+        WEBHOOK,
+        ref,
+        _why(hook, pulse.why, certain, suspects),
+        _suggestion(ref, services),
+        services,
+        certain,
+        frozenset(hook.name for hook, _pulse in suspects),
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.blocker_tree import tree_of
 from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import GroupVersion
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.plugins.module_utils.problems import Unreachable
+from ansible_collections.sunset.kube.plugins.module_utils.problems import Interrupted, Problem, Unreachable
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import (
     Blocked,
     Explanation,
@@ -28,6 +28,7 @@ from ansible_collections.sunset.kube.tests.unit.fakes import (
     PODS,
     VERBS,
     Told,
+    named,
 )
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
@@ -58,7 +59,15 @@ def going(cluster: FakeCluster, *conditions: dict[str, str]) -> None:
 
 
 def operator(cluster: FakeCluster, available: int, namespace: str = "ops") -> None:
-    cluster.add(DEPLOYMENTS, "shop-operator", namespace, spec={"replicas": 1}, status={"availableReplicas": available})
+    """It was written to last a day ago, so it is not starting."""
+    cluster.add(
+        DEPLOYMENTS,
+        "shop-operator",
+        namespace,
+        spec={"replicas": 1},
+        status={"availableReplicas": available},
+        managedFields=[{"time": "2025-12-31T00:00:00Z"}],
+    )
 
 
 def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
@@ -68,6 +77,10 @@ def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
 def row(told: Explanation, name: str) -> Blocked:
     [found] = [one for one in told.blocked if one.record.name == name]
     return found
+
+
+def steps(told: Explanation) -> list[str]:
+    return [str(step) for step in told.next_steps]
 
 
 def text(told: Explanation) -> str:
@@ -97,7 +110,7 @@ def test_objects_that_hang_for_the_same_reason_share_a_branch_and_one_command(cl
         "      replica; what is lost without it is not known\n"
         "next:\n"
         "  1. see why its owner does not run: kubectl -n ops describe deploy/shop-operator\n"
-        "  2. or, if that is gone for good: ansible localhost -m sunset.kube.finalizer"
+        "     or, if that is gone for good: ansible localhost -m sunset.kube.finalizer"
         " -a 'kind=domains.ingress.example.com namespace=shop finalizers=shop.example.com/cleanup'\n"
         "  (with --check, an ansible command shows what it would do)"
     )
@@ -108,7 +121,7 @@ def test_an_owner_that_is_alive_is_given_time_and_nothing_is_forced(cluster: Fak
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     told = explained(cluster)
     assert row(told, "web").holders[0].alive == "alive"
-    assert told.next_steps == [
+    assert steps(told) == [
         "give Deployment ops/shop-operator time, or see why it does not act:"
         " kubectl -n ops logs deploy/shop-operator --tail=50"
     ]
@@ -117,19 +130,44 @@ def test_an_owner_that_is_alive_is_given_time_and_nothing_is_forced(cluster: Fak
 def test_a_protected_finalizer_is_left_to_its_owner(cluster: FakeCluster) -> None:
     cluster.add(CONFIG_MAPS, "lb", finalizers=["service.kubernetes.io/load-balancer-cleanup"], deleted=True)
     told = explained(cluster)
-    [step] = told.next_steps
+    [step] = steps(told)
     assert step.startswith("let the cloud controller delete the load balancer")
     assert "a load balancer that costs money" in text(told)
 
 
-def test_a_claim_names_the_pods_that_use_it_and_not_those_that_ended(cluster: FakeCluster) -> None:
+ENDED = "; one that has ended does so until it is deleted"
+# name: (pods with their node and phase, what is told, what to do)
+USERS: dict[str, tuple[dict[str, tuple[str, str]], list[str], str]] = {
+    "one that runs": (
+        {"db": ("n1", "Running")},
+        ["Pod db still uses it"],
+        "stop what made the pod, then: kubectl -n shop delete pod db",
+    ),
+    "one that has ended": (
+        {"job": ("n1", "Succeeded")},
+        [f"Pod job still uses it{ENDED}"],
+        "delete what has ended: kubectl -n shop delete pod job",
+    ),
+    "both": (
+        {"a-job": ("n1", "Failed"), "db": ("n1", "Running")},
+        [f"Pod db, a-job still uses it{ENDED}"],
+        "stop what made the pod, then: kubectl -n shop delete pod db a-job",
+    ),
+    "one without a node": ({"db": ("", "Pending")}, [], "stop the pods that use the claim"),
+}
+
+
+@pytest.mark.parametrize(("pods", "texts", "step"), named(USERS))
+def test_a_claim_names_the_pods_that_hold_it(
+    cluster: FakeCluster, pods: dict[str, tuple[str, str]], texts: list[str], step: str
+) -> None:
     cluster.add(CLAIMS, "data", finalizers=[PVC], deleted=True)
     volume = [{"persistentVolumeClaim": {"claimName": "data"}}, {"emptyDir": {}}]
-    cluster.add(PODS, "db", spec={"volumes": volume}, status={"phase": "Running"})
-    cluster.add(PODS, "job", spec={"volumes": volume}, status={"phase": "Succeeded"})
+    for name, (node, phase) in pods.items():
+        cluster.add(PODS, name, spec={"volumes": volume, "nodeName": node}, status={"phase": phase})
     told = explained(cluster)
-    assert [cause.text for cause in row(told, "data").causes] == ["Pod db still uses it"]
-    assert told.next_steps == ["stop what made the pod, then: kubectl -n shop delete pod db"]
+    assert [cause.text for cause in row(told, "data").causes] == texts
+    assert steps(told) == [step]
 
 
 def owned_by(resource: Resource, name: str, blocks: bool = True) -> list[dict[str, Any]]:
@@ -162,8 +200,9 @@ def test_a_namespace_and_the_controller_inside_it_are_a_circle_that_is_cut_at_th
     [circle] = told.deadlocks
     assert set(circle.members) == {"Namespace shop", "Domain shop/web", "a running Deployment shop/shop-operator"}
     assert circle.cut.endswith(f"finalizers={F}'")
-    assert told.next_steps[0] == f"cut the circle: {circle.cut}"
-    assert sum(circle.cut in step for step in told.next_steps) == 1
+    assert circle.loss == "what is lost without it is not known"
+    assert steps(told)[0] == f"cut the circle ({circle.loss}): {circle.cut}"
+    assert sum(circle.cut in step for step in steps(told)) == 1
 
 
 def test_a_dead_webhook_comes_before_everything_else(cluster: FakeCluster) -> None:
@@ -172,7 +211,7 @@ def test_a_dead_webhook_comes_before_everything_else(cluster: FakeCluster) -> No
     client = {"service": {"namespace": "ops", "name": "guard"}}
     cluster.add(WEBHOOKS, "guard", webhooks=[{"name": "g", "clientConfig": client, "rules": [rule]}])
     told = explained(cluster)
-    assert told.next_steps[0].endswith("kubectl delete validatingwebhookconfiguration guard")
+    assert steps(told)[0].endswith("kubectl delete validatingwebhookconfiguration guard")
     assert [cause.what for cause in row(told, "web").causes] == ["webhook"]
     assert "Service ops/guard does not exist" in text(told)
 
@@ -228,7 +267,7 @@ def test_what_would_hang_is_told_before_it_is_deleted(cluster: FakeCluster) -> N
     told = explained(cluster, Target(members={"namespace": "shop"}))
     assert [str(one.ref) for one in told.blocked] == ["Namespace shop", "Domain shop/held"]
     assert text(told).startswith("namespace shop: nothing is being deleted now; this would be in the way")
-    assert told.next_steps == [row(told, "held").suggestion]
+    assert steps(told) == [row(told, "held").suggestion]
 
 
 def test_nothing_in_the_way_is_an_answer_too(cluster: FakeCluster) -> None:
@@ -287,6 +326,90 @@ def test_a_circle_of_many_is_cut_by_one_command_for_all_of_them(cluster: FakeClu
     for name in "abcde":
         cluster.add(DOMAINS, name, finalizers=[F], deleted=True)
     told = explained(cluster)
-    assert told.next_steps == [f"cut the circle: {told.deadlocks[0].cut}"]
+    assert steps(told) == [f"cut the circle (what is lost without it is not known): {told.deadlocks[0].cut}"]
     assert "name=" not in told.deadlocks[0].cut.replace("namespace=", "")
     assert "(7 objects in it)" in text(told)
+
+
+KEDA, LONGHORN, ARGO = "finalizer.keda.sh", "longhorn.io", "resources-finalizer.argocd.argoproj.io"
+
+
+def test_nobody_is_told_to_start_what_cannot_start(cluster: FakeCluster) -> None:
+    """The operator of KEDA is in the namespace that goes: the circle says so, and nothing else may say otherwise."""
+    going(cluster)
+    cluster.add(DEPLOYMENTS, "keda-operator", "shop", spec={"replicas": 0})
+    cluster.add(DOMAINS, "web", finalizers=[KEDA], deleted=True)
+    told = explained(cluster)
+    assert told.deadlocks
+    assert "start keda-operator again" not in f"{text(told)} {row(told, 'web').suggestion}"
+
+
+def test_a_product_that_is_gone_for_good_leaves_a_way_with_consent_and_its_price(cluster: FakeCluster) -> None:
+    cluster.add(DOMAINS, "disk", finalizers=[LONGHORN], deleted=True)
+    [step] = explained(cluster).next_steps
+    assert step.do.startswith("start longhorn-manager again")
+    assert step.otherwise.startswith("if that is gone for good (without it data may be lost): ansible localhost")
+    assert step.otherwise.endswith(f"finalizers={LONGHORN} allow_protected=true'")
+
+
+def test_a_circle_through_data_is_cut_with_consent_and_tells_what_it_costs(cluster: FakeCluster) -> None:
+    going(cluster)
+    cluster.add(DEPLOYMENTS, "longhorn-manager", "shop", spec={"replicas": 0})
+    cluster.add(DOMAINS, "disk", finalizers=[LONGHORN], deleted=True)
+    told = explained(cluster)
+    [circle] = told.deadlocks
+    assert (circle.loss, circle.cut.endswith("allow_protected=true'")) == ("without it data may be lost", True)
+    assert steps(told)[0] == f"cut the circle (without it data may be lost): {circle.cut}"
+
+
+def test_what_would_hang_on_a_protected_finalizer_is_told_before_it_is_deleted(cluster: FakeCluster) -> None:
+    cluster.add(DOMAINS, "disk", finalizers=[LONGHORN])
+    [found] = explained(cluster, Target(kind="Domain", namespace="shop")).blocked
+    assert (found.record.name, found.suggestion.startswith("start longhorn-manager again")) == ("disk", True)
+
+
+APPLICATIONS, PROJECTS = (
+    Resource("argoproj.io", "v1", kind, f"{kind.lower()}s", True, kind.lower(), (), VERBS)
+    for kind in ("Application", "AppProject")
+)
+
+
+def test_a_command_with_a_name_is_only_for_the_kind_that_it_takes() -> None:
+    cluster = FakeCluster(*SERVED, APPLICATIONS, PROJECTS)
+    cluster.add(NAMESPACES, "shop")
+    # Somebody else may be Argo CD here: nothing is proven.
+    cluster.unseen["leases"] = api_error(403, "Forbidden", "no")
+    for kind in (APPLICATIONS, PROJECTS):
+        cluster.add(kind, "web", finalizers=[ARGO], deleted=True)
+    told = explained(cluster)
+    found = {one.kind.kind: one.suggestion for one in told.blocked if one.record.name == "web"}
+    assert "argocd app delete web --app-namespace shop --cascade=false" in found["Application"]
+    assert "argocd app" not in found["AppProject"]
+
+
+def test_no_command_needs_a_product_that_is_gone() -> None:
+    cluster = FakeCluster(*SERVED, APPLICATIONS)
+    cluster.add(NAMESPACES, "shop")
+    cluster.add(APPLICATIONS, "web", finalizers=[ARGO], deleted=True)
+    assert "argocd app" not in text(explained(cluster))
+
+
+def test_who_may_read_a_namespace_and_not_list_them_is_told_of_its_circles(cluster: FakeCluster) -> None:
+    going(cluster)
+    operator(cluster, 0, "shop")
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    cluster.unlisted["namespaces"] = api_error(403, "Forbidden", "no")
+    told = explained(cluster)
+    assert [len(circle.members) for circle in told.deadlocks] == [3]
+    assert "namespaces: HTTP 403 Forbidden, no" in told.unreadable
+    assert sum(one.record.name == "shop" for one in told.blocked) == 1
+
+
+@pytest.mark.parametrize("problem", [Unreachable("no answer"), Interrupted("stopped")])
+def test_the_end_of_it_all_is_not_taken_for_a_cluster_without_namespaces(
+    cluster: FakeCluster, problem: Problem
+) -> None:
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    cluster.unlisted["namespaces"] = problem
+    with pytest.raises(type(problem)):
+        explained(cluster, Target(kind="Domain", namespace="shop"))

@@ -31,7 +31,13 @@ from ansible_collections.sunset.kube.tests.unit.fakes import (
     Told,
     named,
 )
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SERVED, FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
+    CONFIG_MAPS,
+    SERVED,
+    WEBHOOKS,
+    FakeCluster,
+    api_error,
+)
 
 F = "shop.example.com/cleanup"
 BUDGETS = Resource("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True, verbs=VERBS)
@@ -49,6 +55,10 @@ def cluster() -> FakeCluster:
 
 def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
     return explain_blockers(target, cluster, Told())
+
+
+def steps(told: Explanation) -> list[str]:
+    return [str(step) for step in told.next_steps]
 
 
 def told_of(cluster: FakeCluster, kind: str, name: str, what: str) -> list[str]:
@@ -122,7 +132,7 @@ def test_a_budget_that_never_lets_one_go_comes_with_a_patch_that_does(
 ) -> None:
     status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 2}
     cluster.add(BUDGETS, "web", spec=spec, status={**status, "observedGeneration": 1}, generation=1)
-    [step] = explained(cluster).next_steps
+    [step] = steps(explained(cluster))
     assert json.loads(step.rpartition(" -p ")[2].strip("'")) == {"spec": patch}
 
 
@@ -238,8 +248,30 @@ def test_a_refused_row_is_told_once_and_the_finalizer_comes_after(cluster: FakeC
     message = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"
     cluster.refusals["Domain shop/web"] = api_error(422, "Invalid", message)
     told = explained(cluster)
-    assert told.next_steps[0].endswith("kubectl delete validatingadmissionpolicybinding b")
-    assert told.next_steps[1].startswith("ansible localhost -m sunset.kube.finalizer")
+    assert steps(told)[0].endswith("kubectl delete validatingadmissionpolicybinding b")
+    assert steps(told)[1].startswith("ansible localhost -m sunset.kube.finalizer")
+
+
+def test_a_narrow_webhook_that_did_not_answer_is_no_guess_any_more_and_closes_the_circle(
+    cluster: FakeCluster,
+) -> None:
+    """It is for some objects only, so nobody knows whether it is asked; the dry run has just shown that it is."""
+    cluster.change(NAMESPACES, "shop", deletionTimestamp="2026-01-01T00:00:00Z")
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["domains"]}
+    client = {"service": {"namespace": "shop", "name": "guard"}}
+    narrow = {"name": "g.x", "clientConfig": client, "rules": [rule], "objectSelector": {"matchLabels": {"a": "b"}}}
+    cluster.add(WEBHOOKS, "guard", webhooks=[narrow])
+    assert not explained(cluster).deadlocks
+    message = 'failed calling webhook "g.x": no endpoints available for service "guard"'
+    cluster.refusals["Domain shop/web"] = api_error(500, "InternalError", message)
+    told = explained(cluster)
+    [row] = [row for row in told.blocked if row.record.name == "web"]
+    [cause] = [cause for cause in row.causes if cause.what == "webhook"]
+    assert (cause.certain, cause.text.startswith("webhook g.x does not answer")) == (True, True)
+    assert cause.suggestion.endswith("kubectl delete validatingwebhookconfiguration guard")
+    [circle] = told.deadlocks
+    assert circle.cut == "kubectl delete validatingwebhookconfiguration guard"
 
 
 def test_without_the_right_nothing_is_tried_and_no_command_is_offered_that_would_fail(cluster: FakeCluster) -> None:
@@ -247,7 +279,7 @@ def test_without_the_right_nothing_is_tried_and_no_command_is_offered_that_would
     cluster.forbidden.add(("patch", "domains"))
     told = explained(cluster)
     assert cluster.log == []
-    assert not any("sunset.kube.finalizer" in step for step in told.next_steps)
+    assert not any("sunset.kube.finalizer" in step for step in steps(told))
     assert "you may not patch domains.ingress.example.com in namespace shop" in "\n".join(tree_of(told))
 
 

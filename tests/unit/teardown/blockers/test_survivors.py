@@ -59,7 +59,9 @@ def test_nobody_looks_when_nothing_is_left() -> None:
 
 
 def operator(cluster: FakeCluster, available: int) -> FakeCluster:
-    cluster.add(DEPLOYMENTS, "shop-operator", "ops", spec={"replicas": 1}, status={"availableReplicas": available})
+    cluster.add(
+        DEPLOYMENTS, "shop-operator", "ops", spec={"replicas": available}, status={"availableReplicas": available}
+    )
     return cluster
 
 
@@ -97,7 +99,7 @@ def test_a_finalizer_that_guards_data_is_told_with_what_it_guards() -> None:
         "owner": "kube-controller-manager",
         "alive": "unknown",
         "text": "it guards a volume claim that a pod still uses; no workload or Lease fits kube-controller-manager",
-        "suggestion": "let kube-controller-manager finish",
+        "suggestion": "stop the pods that use the claim",
     }
 
 

@@ -88,6 +88,13 @@ def test_the_clusters_own_finalizers_are_no_product() -> None:
     assert drafts(cluster) == Drafts()
 
 
+def test_a_product_whose_finalizers_guard_data_gets_its_draft_too() -> None:
+    cluster = DrainCluster()
+    cluster.add(BASKETS, "b", finalizers=["longhorn.io"])
+    [draft] = drafts(cluster).profiles
+    assert draft["finalizers"] == ["longhorn.io"]
+
+
 def test_only_custom_kinds_and_the_users_are_looked_at() -> None:
     cluster = DrainCluster()
     cluster.add(PODS, "p", finalizers=[G])
