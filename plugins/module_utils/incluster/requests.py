@@ -89,8 +89,9 @@ def _routes_in_its_own_namespace(item: Mapping[str, Any]) -> dict[str, Any]:
     home = item["metadata"]["namespace"]
     targets = arguments.get("maintenance_targets")
     if not targets:
-        return {"maintenance_namespace": home, **arguments}
-    return {**arguments, "maintenance_targets": [{"namespace": home, **target} for target in targets]}
+        return {**arguments, "maintenance_namespace": arguments.get("maintenance_namespace") or home}
+    placed = [{**target, "namespace": target.get("namespace") or home} for target in targets]
+    return {**arguments, "maintenance_targets": placed}
 
 
 def _maintenance(item: Mapping[str, Any], window: Window, now: float) -> Request:

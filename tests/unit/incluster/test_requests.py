@@ -118,6 +118,14 @@ def test_a_maintenance_that_is_deleted_gives_its_routes_back() -> None:
     }
 
 
+@pytest.mark.parametrize("nowhere", [None, ""])
+def test_no_namespace_is_its_own_and_never_every_one(nowhere: str | None) -> None:
+    named = asked(resource("Maintenance", state="enabled", targets=[{"kind": "Ingress", "namespace": nowhere}]))
+    assert named.arguments["maintenance_targets"] == [{"kind": "Ingress", "namespace": "home"}]
+    whole = asked(resource("Maintenance", state="enabled", namespace=nowhere))
+    assert whole.arguments["maintenance_namespace"] == "home"
+
+
 def test_a_time_that_is_none_is_told() -> None:
     with pytest.raises(BadOption, match=r"spec\.end"):
         asked(resource("Maintenance", state="enabled", end="tomorrow"))
@@ -162,6 +170,40 @@ REACH = {
     "own routes by name": (resource("Maintenance", namespace="home"), "sunset-system", None),
     "others' routes": (resource("Maintenance", targets=[{"namespace": "shop"}]), "sunset-system", "shop"),
     "others' namespace": (resource("Maintenance", namespace="shop"), "sunset-system", "shop"),
+    "a page of its own": (resource("Maintenance", page={"configMap": {"name": "a"}}), "sunset-system", None),
+    "a page by its name": (resource("Maintenance", page="night"), "sunset-system", None),
+    "others' page": (
+        resource("Maintenance", page={"configMap": {"name": "a", "namespace": "kube-system"}}),
+        "sunset-system",
+        "kube-system",
+    ),
+    "others' page, spelled as the role does": (
+        resource("Maintenance", page={"config_map": {"name": "a", "namespace": "kube-system"}}),
+        "sunset-system",
+        "kube-system",
+    ),
+    "others' page, at home": (
+        resource("Maintenance", page={"configMap": {"name": "a", "namespace": "shop"}}),
+        "home",
+        None,
+    ),
+    "a file as a page": (resource("Maintenance", page="/var/run/secrets/token"), "sunset-system", "a file"),
+    "a file as a page, at home": (resource("Maintenance", page="token.txt"), "home", "a file"),
+    "a file, and no home is known": (resource("Maintenance", page={"htmlFile": "a"}), "", "a file"),
+    "a file, spelled as the role does": (resource("Maintenance", page={"html_file": "a"}), "home", "a file"),
+    "a file as a page of an application": (resource("Uninstall", page={"htmlFile": "/etc/passwd"}), "home", "a file"),
+    "a file with manifests": (resource("Uninstall", manifests=["/var/run/secrets"]), "home", "a file"),
+    "a file among sources": (resource("Uninstall", manifests={"sources": ["a*"], "namespace": "b"}), "home", "a file"),
+    "a single file": (resource("Uninstall", manifests="a"), "home", "a file"),
+    "documents": (resource("Uninstall", manifests=[{"kind": "Pod"}, "kind: Pod"]), "home", None),
+    "kinds that are no routes": (
+        resource("Maintenance", routeKinds=[{"group": "", "kind": "Node"}]),
+        "sunset-system",
+        "routeKinds",
+    ),
+    "the same, at home": (resource("Maintenance", routeKinds=[{"group": "", "kind": "Node"}]), "home", None),
+    "somebody's Application": (resource("Maintenance", gitops="pause"), "sunset-system", "Application"),
+    "nobody's Application": (resource("Maintenance", gitops="ignore"), "sunset-system", None),
 }
 
 
