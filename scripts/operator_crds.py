@@ -151,7 +151,11 @@ STATUS: dict[str, Any] = {
         "shown": {
             "type": "object",
             "description": "Which objects were in the plan that was shown, so that it can be gone on with.",
-            "properties": {"planHash": {"type": "string"}, "objects": {"type": "string"}},
+            "properties": {
+                "planHash": {"type": "string"},
+                "spec": {"type": "string", "description": "Digest of the spec that the plan was made for."},
+                "objects": {"type": "string"},
+            },
         },
         "progress": {"type": "string", "description": "How far it is, for example 7/12."},
         "text": {"type": "array", "items": {"type": "string"}, "description": "Plan or outcome as a tree."},

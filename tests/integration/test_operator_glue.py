@@ -193,3 +193,67 @@ def test_an_approved_plan_is_gone_on_with_and_nobody_else_goes(glue: Glue, stage
     stage.release(two)
     run = glue.turn(asked)
     assert "Completed" in conditions(glue.status(asked)), run.stdout
+
+
+def test_an_approved_plan_is_gone_on_with_however_much_is_left(glue: Glue, stage: Stage) -> None:
+    """The first step hangs at every try; the second one was approved as well, and waits."""
+    held, later = stage.put(widget("held", glue.home, CLEANUP), config_map("later", glue.home))
+    things = manifests(widget("held", glue.home), config_map("later", glue.home))
+    [asked] = glue.api.create(request("Uninstall", "shop", glue.home, manifests=things, timeout=5))
+    glue.turn(asked)
+    glue.change(asked, approve=glue.status(asked)["planHash"])
+    for _try in range(2):
+        run = glue.turn(asked)
+        assert conditions(glue.status(asked))["Blocked"] == "Blocked", run.stdout
+        assert not stage.is_gone(later)
+    stage.release(held)
+    run = glue.turn(asked)
+    assert "Completed" in conditions(glue.status(asked)), run.stdout
+    assert stage.is_gone(later)
+
+
+def test_an_approval_is_for_the_spec_that_was_shown(glue: Glue, stage: Stage) -> None:
+    """Approved was to let go of what exists elsewhere, not to delete it."""
+    first, second = stage.put(widget("first", glue.home, CLEANUP), widget("second", glue.home, CLEANUP))
+    profile = {"name": "own", "finalizers": [CLEANUP], "operatorKinds": [{"group": GROUP, "kind": "Widget"}]}
+    spec = {"profile": profile, "policy": "Retain", "instance": {"namespaces": [glue.home]}}
+    [asked] = glue.api.create(request("Drain", "own", glue.home, **spec))
+    glue.turn(asked)
+    glue.change(asked, approve=glue.status(asked)["planHash"], policy="Delete")
+    run = glue.turn(asked)
+    assert conditions(glue.status(asked))["Blocked"] == "Refused", run.stdout
+    assert not stage.is_gone(first)
+    assert not stage.is_gone(second)
+
+
+def test_a_drain_that_is_deleted_in_mid_run_stops_although_its_finalizer_holds_it(glue: Glue, stage: Stage) -> None:
+    [held] = stage.put(widget("held", glue.home, CLEANUP, "other.example.com/hold"))
+    profile = {"name": "own", "finalizers": [CLEANUP], "operatorKinds": [{"group": GROUP, "kind": "Widget"}]}
+    spec = {"profile": profile, "policy": "Delete", "instance": {"namespaces": [glue.home]}, "timeout": 90}
+    wanted = request("Drain", "own", glue.home, approve="always", failFast=False, **spec)
+    wanted["metadata"]["finalizers"] = ["sunset.dev/drain"]
+    [asked] = glue.api.create(wanted)
+    with glue.turning(asked) as play:
+        play.until(lambda: glue.status(asked).get("drainStatus") == "draining", "the drain to be seen")
+        assert glue.api.delete(glue.api.path_of(asked))[0] == 200
+        run = play.finish()
+    assert "was deleted" in run.stdout
+    assert not stage.is_gone(held)
+    glue.api.patch(glue.api.path_of(asked), {"metadata": {"finalizers": None}})
+
+
+def test_a_resource_reads_nothing_that_its_author_could_not_read(glue: Glue, stage: Stage, tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("nobody reads this")
+    there = stage.another_namespace()
+    asked = glue.api.create(
+        request("Maintenance", "a", there, page=str(secret)),
+        request("Maintenance", "b", there, page={"htmlFile": str(secret)}),
+        request("Maintenance", "c", there, page={"configMap": {"name": "a", "namespace": glue.home}}),
+        request("Maintenance", "d", there, routeKinds=[{"group": "", "kind": "Node"}]),
+        request("Uninstall", "e", glue.home, manifests=[str(secret)]),
+    )
+    for one in asked:
+        run = glue.turn(one)
+        assert conditions(glue.status(one)) == {"Blocked": "InvalidSpec"}, run.stdout
+        assert "nobody reads this" not in run.stdout

@@ -32,13 +32,19 @@ class Work:
     approved_always: str = ""
     # Status and conditions are ours to write.
     own: bool = True
+    # The module whose plan is shown, where it is not called like the role.
+    module: str = ""
+
+    @property
+    def engine(self) -> str:
+        return self.module or self.role
 
 
 WORKS: dict[tuple[str, str], Work] = {
     (GROUP, "Uninstall"): Work("uninstall", "confirm", "skip"),
     (GROUP, "Drain"): Work("drain", "plan_hash"),
     (GROUP, "ManagedClusterDeletion"): Work("managed_cluster", "plan_hash"),
-    (GROUP, "NetworkRevert"): Work("network_revert", "plan_hash"),
+    (GROUP, "NetworkRevert"): Work("network_revert", "plan_hash", module="nncp_revert"),
     (GROUP, "Maintenance"): Work("maintenance"),
     ("cluster.open-cluster-management.io", "ManagedCluster"): Work("managed_cluster", own=False),
     ("nmstate.io", "NodeNetworkConfigurationPolicy"): Work("network_revert", own=False),

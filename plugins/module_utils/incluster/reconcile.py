@@ -21,6 +21,7 @@ from .board import Board
 from .kinds import Work, work_of
 from .reach import why_out_of_reach
 from .requests import NOTHING, Request, what_is_asked
+from .shown import digest_of
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -36,7 +37,10 @@ _EVENTS = {
 
 @dataclass
 class Begun:
-    """What to do now. `others` are all resources of the kind, for whoever clears up after those that are gone."""
+    """What to do now. `others` are all resources of the kind, for whoever clears up after those that are gone.
+
+    `spec_digest` tells the spec of which the arguments are from any other that asks for something else.
+    """
 
     go: str
     role: str = ""
@@ -45,6 +49,7 @@ class Begun:
     wake_after: float = 0.0
     message: str = ""
     others: list[str] = field(default_factory=list)
+    spec_digest: str = ""
 
 
 def begin(
@@ -71,7 +76,8 @@ def begin(
         _write(board, request.phase, request.message, "", cluster)
     usual = {name: value for name, value in (defaults or {}).items() if name.startswith(f"{work.role}_")}
     arguments = {**usual, **request.arguments}
-    return Begun(request.go, work.role, arguments, request.then, request.wake_after, request.message, others)
+    digest = digest_of(item.get("spec") or {})
+    return Begun(request.go, work.role, arguments, request.then, request.wake_after, request.message, others, digest)
 
 
 def _request(item: Mapping[str, Any], work: Work, home: str, now: float) -> Request:
