@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from integration.glue import Glue, conditions, definitions, request, requeued, why
+from integration.maintaining import Maintenance, ingress, services_in
 from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
 from lab.controlplane import ControlPlane
+from lab.images import NGINX_IMAGE
 from lab.waiting import until
 
 
@@ -257,3 +259,64 @@ def test_a_resource_reads_nothing_that_its_author_could_not_read(glue: Glue, sta
         run = glue.turn(one)
         assert conditions(glue.status(one)) == {"Blocked": "InvalidSpec"}, run.stdout
         assert "nobody reads this" not in run.stdout
+
+
+# Nobody waits for what is not there, and the page is the lab's own.
+PAGE = {"workload": {"image": NGINX_IMAGE, "replicas": 1}, "linger": 0, "reopenEndpoints": False}
+
+
+def test_a_maintenance_ends_what_it_has_begun_and_nothing_of_others(
+    glue: Glue, maintenance_on_node: Maintenance
+) -> None:
+    """Last week's, tonight's, and one that has not begun: two of them are deleted in mid-upgrade."""
+    glue.home, there = "sunset-system", maintenance_on_node
+    [route] = glue.api.create(ingress(there.namespace))
+    over, tonight, tomorrow = glue.api.create(
+        request("Maintenance", "last-week", there.namespace, start=moment(-7200), end="1h", **PAGE),
+        request("Maintenance", "tonight", there.namespace, **PAGE),
+        request("Maintenance", "tomorrow", there.namespace, start=moment(7200), **PAGE),
+    )
+    for one in (over, tonight, tomorrow):
+        run = glue.turn(one)
+        assert run.rc == 0, run.stdout
+    assert conditions(glue.status(tonight))["Progressing"] == "InMaintenance"
+    for one in (over, tomorrow):
+        glue.delete(one)
+        assert services_in(there.live(route)) != {"shop"}
+    # Whatever its spec says by now, and though it is suspended.
+    glue.change(tonight, namespace="kube-system", suspend=True)
+    run = glue.delete(tonight)
+    assert services_in(there.live(route)) == {"shop"}, run.stdout
+    assert there.ours() == []
+
+
+def test_a_maintenance_that_names_fewer_routes_gives_the_others_back(
+    glue: Glue, maintenance_on_node: Maintenance
+) -> None:
+    there = maintenance_on_node
+    one, other = glue.api.create(*(ingress(there.namespace, name, f"{name}.example.com") for name in ("one", "other")))
+    targets = [{"name": "one"}, {"name": "other"}]
+    [asked] = glue.api.create(request("Maintenance", "tonight", there.namespace, targets=targets, **PAGE))
+    glue.turn(asked)
+    assert "shop" not in services_in(there.live(one)) | services_in(there.live(other))
+    glue.change(asked, targets=targets[:1])
+    run = glue.turn(asked)
+    assert services_in(there.live(one)) != {"shop"}
+    assert services_in(there.live(other)) == {"shop"}, run.stdout
+    glue.delete(asked)
+    assert there.ours() == []
+
+
+def test_a_route_that_follows_its_annotation_keeps_the_page_of_a_maintenance(
+    glue: Glue, maintenance_on_node: Maintenance
+) -> None:
+    there = maintenance_on_node
+    body = ingress(there.namespace)
+    body["metadata"]["labels"] = {"sunset.dev/managed": "true"}
+    [route] = glue.api.create(body)
+    [asked] = glue.api.create(request("Maintenance", "tonight", there.namespace, **PAGE))
+    glue.turn(asked)
+    run = glue.turn(route)  # which has no annotation
+    assert services_in(there.live(route)) != {"shop"}, run.stdout
+    glue.delete(asked)
+    assert services_in(there.live(route)) == {"shop"}

@@ -123,7 +123,11 @@ class Board:
         self._write_if_it_is_time()
 
     def settle(
-        self, result: Mapping[str, Any], outcome: str, plan: Mapping[str, Any] | None = None, approved: str | None = None
+        self,
+        result: Mapping[str, Any],
+        outcome: str,
+        plan: Mapping[str, Any] | None = None,
+        approved: str | None = None,
     ) -> None:
         """What a module came to. How the whole ends is said later, by whoever knows the whole.
 

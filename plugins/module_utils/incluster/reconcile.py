@@ -20,7 +20,7 @@ from . import status
 from .board import Board
 from .kinds import Work, work_of
 from .reach import why_out_of_reach
-from .requests import NOTHING, Request, what_is_asked
+from .requests import NOTHING, Request, is_deleting, what_is_asked
 from .shown import digest_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # reason of the Kubernetes Event, and whether it is a warning
 _EVENTS = {
     status.PLANNED: ("AwaitingApproval", False),
+    status.SCHEDULED: ("Scheduled", False),
     status.STANDING: ("InMaintenance", False),
     status.COMPLETED: ("Completed", False),
     status.BLOCKED: ("Blocked", True),
@@ -82,9 +83,10 @@ def begin(
 
 def _request(item: Mapping[str, Any], work: Work, home: str, now: float) -> Request:
     refusal = why_out_of_reach(item, work, home)
-    if refusal:
+    # What a Maintenance holds goes back by its own name, whatever its spec has come to say.
+    if refusal and not (work.role == "maintenance" and is_deleting(item)):
         raise BadOption("not done", why=refusal[0], next_step=refusal[1])
-    return what_is_asked(item, work, now)
+    return what_is_asked(item, work, now, home)
 
 
 def _cannot_begin(board: Board, message: str, others: list[str], cluster: Cluster) -> Begun:

@@ -65,6 +65,13 @@ def holds(item: Mapping[str, Any], type_: str, *, reason: str = "") -> bool:
     return False
 
 
+def has_begun(item: Mapping[str, Any]) -> bool:
+    """Whether something of it may be in force, whatever its spec says now."""
+    conditions = (item.get("status") or {}).get("conditions") or ()
+    reason = next((one.get("reason") for one in conditions if one.get("type") == "Progressing"), "")
+    return reason in {reason_of(phase) for phase in (RUNNING, STANDING, BLOCKED)}
+
+
 def in_phase(item: Mapping[str, Any], phase: str, now: str, *, message: str = "", reason: str = "") -> dict[str, Any]:
     """The status with the conditions of a phase. `reason` is for what blocks."""
     status = dict(item.get("status") or {})

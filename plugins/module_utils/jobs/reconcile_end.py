@@ -18,7 +18,7 @@ ARGUMENTS = {
     **CONNECTION,
     "parallel": RUN["parallel"],
     **RESOURCE,
-    "phase": {"type": "str", "choices": ["planned", "standing", "completed", "blocked"], "required": True},
+    "phase": {"type": "str", "choices": ["scheduled", "planned", "standing", "completed", "blocked"], "required": True},
     "text": {"type": "str", "default": ""},
 }
 
