@@ -22,6 +22,7 @@ from .kinds import Work, work_of
 from .reach import why_out_of_reach
 from .requests import NOTHING, Request, is_deleting, what_is_asked
 from .shown import digest_of
+from .words import for_kubectl
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -115,6 +116,7 @@ def end(
 ) -> Ended:
     """Say how it came out. A resource that is gone meanwhile needs no status."""
     _work(named)
+    message = for_kubectl(message)
     board = Board(named, cluster, clock, check_mode=check_mode)
     if board.look() is None:
         return Ended(changed=False)
