@@ -87,9 +87,11 @@ class Board:
         leaving = written.record is not None and written.record.terminating and not self._record.terminating
         return not (written.gone or written.replaced or leaving)
 
-    def announce(self, reason: str, text: str, *, warning: bool = False) -> None:
-        if self._resource is not None and self.item and not self._check_mode:
-            tell_people(self._resource, self._record, reason, text[:MOST_TEXT], self._cluster, warning=warning)
+    def announce(self, reason: str, text: str, *, warning: bool = False) -> float:
+        """A Kubernetes Event. For how many seconds the same is told already."""
+        if self._resource is None or not self.item or self._check_mode:
+            return 0.0
+        return tell_people(self._resource, self._record, reason, text[:MOST_TEXT], self._cluster, warning=warning)
 
     @property
     def shows_status(self) -> bool:

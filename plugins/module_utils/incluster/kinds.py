@@ -36,6 +36,8 @@ class Work:
     approved_always: str = ""
     # Status and conditions are ours to write.
     own: bool = True
+    # Roles that it may include: what the operator sets for them is set here, too.
+    includes: tuple[str, ...] = ()
     # The module whose plan is shown, where it is not called like the role.
     module: str = ""
 
@@ -45,7 +47,7 @@ class Work:
 
 
 WORKS: dict[tuple[str, str], Work] = {
-    (GROUP, "Uninstall"): Work("uninstall", "confirm", "skip"),
+    (GROUP, "Uninstall"): Work("uninstall", "confirm", "skip", includes=("maintenance",)),
     (GROUP, "Drain"): Work("drain", "plan_hash"),
     (GROUP, "ManagedClusterDeletion"): Work("managed_cluster", "plan_hash"),
     (GROUP, "NetworkRevert"): Work("network_revert", "plan_hash", module="nncp_revert"),

@@ -76,7 +76,8 @@ def begin(
         return _cannot_begin(board, str(problem), others, cluster)
     if request.phase and board.shows_status:
         _write(board, request.phase, request.message, "", cluster)
-    usual = {name: value for name, value in (defaults or {}).items() if name.startswith(f"{work.role}_")}
+    roles = tuple(f"{role}_" for role in (work.role, *work.includes))
+    usual = {name: value for name, value in (defaults or {}).items() if name.startswith(roles)}
     arguments = {**usual, **request.arguments}
     digest = digest_of(item.get("spec") or {})
     return Begun(request.go, work.role, arguments, request.then, request.wake_after, request.message, others, digest)
@@ -121,15 +122,16 @@ def end(
     if board.look() is None:
         return Ended(changed=False)
     what, warning = _EVENTS[phase]
+    blocked = phase == status.BLOCKED
     if board.shows_status:
         written = _write(board, phase, message, _blocking_reason(board.item), cluster)
-        wake = status.wait_before_next_try(written) if phase == status.BLOCKED else 0.0
-    else:
-        wake = status.FIRST_WAIT if phase == status.BLOCKED else 0.0
-    # Of others' kinds nothing is told that is no news: they are looked at again and again.
-    if board.shows_status or phase == status.BLOCKED:
         board.announce(what, message or what, warning=warning)
-    return Ended(changed=True, wake_after=wake)
+        return Ended(changed=True, wake_after=status.wait_before_next_try(written) if blocked else 0.0)
+    # Of others' kinds nothing is told that is no news: they are looked at again and again.
+    if not blocked:
+        return Ended(changed=True)
+    told_for = board.announce(what, message or what, warning=warning)
+    return Ended(changed=True, wake_after=status.wait_without_status(board.item, cluster.server_time(), told_for))
 
 
 def _blocking_reason(item: Mapping[str, Any]) -> str:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import copy
 import uuid
 from typing import Any
 
@@ -15,46 +14,15 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Planned, Progress, StepBegan
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.board import Board
-from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect, Written
-from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource, record_of
 
-from ..fakes import SERVER_NOW, FakeClock
+from ..fakes import FakeClock
+from .one_resource import OneResource
 
 FIRST, SECOND = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
 
 
-class OneResource:
-    """An API server with one resource of ours on it."""
-
-    def __init__(self, kind: str, **status: Any) -> None:
-        self.resource = Resource("sunset.dev", "v1alpha1", kind, f"{kind.lower()}s", True)
-        self.item: dict[str, Any] = {"metadata": {"name": "one", "namespace": "home", "uid": "u"}, "status": status}
-        self.told: list[str] = []
-
-    def resolve(self, *_named: Any, **_more: Any) -> tuple[Resource, None]:
-        return self.resource, None
-
-    def read_whole(self, *_place: Any) -> dict[str, Any]:
-        return copy.deepcopy(self.item)
-
-    def merge_patch(self, _resource: Any, _record: Any, body: dict[str, Any], **_more: Any) -> Written:
-        self.item = {**self.item, **copy.deepcopy(body)}
-        return Written(Effect.DONE, record_of(self.item["metadata"]))
-
-    def create(self, _resource: Any, _namespace: str, item: dict[str, Any]) -> Written:
-        self.told.append(item["reason"])
-        return Written(Effect.DONE)
-
-    def server_time(self) -> float:
-        return SERVER_NOW
-
-    def board(self, job: str, stop: StopSign | None = None, spec: str = "s") -> Board:
-        named = {"api_version": "sunset.dev/v1alpha1", "kind": self.resource.kind, "name": "one", "namespace": "home"}
-        return Board({**named, "spec_digest": spec}, self, FakeClock(), stop, job=job)  # type: ignore[arg-type]
-
-    @property
-    def status(self) -> dict[str, Any]:
-        return dict(self.item["status"])
+def board_of(server: OneResource, job: str, stop: StopSign | None = None, spec: str = "s") -> Board:
+    return Board({**server.named, "spec_digest": spec}, server, FakeClock(), stop, job=job)  # type: ignore[arg-type]
 
 
 def plan(*uids: str) -> dict[str, Any]:
@@ -63,54 +31,54 @@ def plan(*uids: str) -> dict[str, Any]:
 
 def test_the_rest_of_an_approved_plan_does_not_take_the_place_of_what_was_shown() -> None:
     server = OneResource("Uninstall")
-    server.board("uninstall").settle({"plan_hash": "whole"}, "planned", plan(FIRST, SECOND))
-    server.board("uninstall").settle({"plan_hash": "rest"}, "planned", plan(SECOND), approved="whole")
-    assert server.board("uninstall").shown("whole") == {FIRST, SECOND}
+    board_of(server, "uninstall").settle({"plan_hash": "whole"}, "planned", plan(FIRST, SECOND))
+    board_of(server, "uninstall").settle({"plan_hash": "rest"}, "planned", plan(SECOND), approved="whole")
+    assert board_of(server, "uninstall").shown("whole") == {FIRST, SECOND}
     assert server.status["planHash"] == "rest"
 
 
 def test_a_new_plan_that_is_approved_takes_the_place_of_the_one_before() -> None:
     server = OneResource("Uninstall")
-    server.board("uninstall").settle({"plan_hash": "old"}, "planned", plan(FIRST))
-    server.board("uninstall").settle({"plan_hash": "new"}, "planned", plan(SECOND), approved="new")
-    assert server.board("uninstall").shown("new") == {SECOND}
+    board_of(server, "uninstall").settle({"plan_hash": "old"}, "planned", plan(FIRST))
+    board_of(server, "uninstall").settle({"plan_hash": "new"}, "planned", plan(SECOND), approved="new")
+    assert board_of(server, "uninstall").shown("new") == {SECOND}
 
 
 def test_what_was_shown_for_another_spec_was_not_shown() -> None:
     server = OneResource("Drain")
-    server.board("drain", spec="retain").settle({"plan_hash": "abc"}, "planned", plan(FIRST))
-    assert server.board("drain", spec="retain").shown("abc") == {FIRST}
-    assert server.board("drain", spec="delete").shown("abc") == frozenset()
+    board_of(server, "drain", spec="retain").settle({"plan_hash": "abc"}, "planned", plan(FIRST))
+    assert board_of(server, "drain", spec="retain").shown("abc") == {FIRST}
+    assert board_of(server, "drain", spec="delete").shown("abc") == frozenset()
 
 
 def test_the_plan_is_that_of_the_main_module() -> None:
     """An Uninstall puts a page in front of the application: that has a plan of its own, which nobody approves."""
-    server = OneResource("Uninstall", planHash="mine", outcome="planned")
-    page = server.board("maintenance")
+    server = OneResource("Uninstall", status={"planHash": "mine", "outcome": "planned"})
+    page = board_of(server, "maintenance")
     page.hear(Planned("one route", "its own"))
     page.settle({"plan_hash": "its own", "text": ["a route"]}, "done", plan(SECOND))
     assert server.status == {"planHash": "mine", "outcome": "planned"}
-    assert server.told == []
-    server.board("maintenance").settle({"plan_hash": "its own", "failed": True}, "refused")
+    assert server.events == {}
+    board_of(server, "maintenance").settle({"plan_hash": "its own", "failed": True}, "refused")
     assert server.status == {"planHash": "mine", "outcome": "refused"}, "that is why the whole stopped"
 
 
 def test_a_network_policy_is_planned_by_a_module_of_another_name() -> None:
     server = OneResource("NetworkRevert")
-    server.board("nncp_revert").settle({"plan_hash": "abc"}, "planned")
+    board_of(server, "nncp_revert").settle({"plan_hash": "abc"}, "planned")
     assert server.status["planHash"] == "abc"
 
 
 def test_a_drain_is_seen_while_it_drains() -> None:
-    server = OneResource("Drain", drainStatus="pending")
-    board = server.board("drain")
+    server = OneResource("Drain", status={"drainStatus": "pending"})
+    board = board_of(server, "drain")
     board.hear(StepBegan("Domains", 1, 10))
     assert server.status["drainStatus"] == "draining"
     board._clock.sleep(60)
     board.hear(Progress("Domains", 4, 10, 60.0))
     assert (server.status["drainProgress"], server.status["progress"]) == ("4/10", "4/10")
     other = OneResource("Uninstall")
-    other.board("uninstall").hear(Progress("Domains", 4, 10, 60.0))
+    board_of(other, "uninstall").hear(Progress("Domains", 4, 10, 60.0))
     assert "drainStatus" not in other.status
 
 
@@ -120,7 +88,7 @@ def test_a_resource_that_is_deleted_and_held_by_its_finalizer_stops_the_run(dele
     leaving = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["sunset.dev/drain"]}
     if deleting_before:  # then this very run is what its deletion has asked for
         server.item["metadata"].update(leaving)
-    board = server.board("drain", stop)
+    board = board_of(server, "drain", stop)
     board.hear(StepBegan("Domains", 1, 10))
     assert not stop.is_set()
     server.item["metadata"].update(leaving)
