@@ -320,3 +320,18 @@ def test_a_route_that_follows_its_annotation_keeps_the_page_of_a_maintenance(
     assert services_in(there.live(route)) != {"shop"}, run.stdout
     glue.delete(asked)
     assert services_in(there.live(route)) == {"shop"}
+
+
+def test_what_blocks_a_route_again_and_again_is_one_event(glue: Glue, maintenance_here: Maintenance) -> None:
+    body = ingress(maintenance_here.namespace)
+    wanted = {"enabled": "true", "custom-page": "nowhere"}
+    body["metadata"]["labels"] = {"sunset.dev/managed": "true"}
+    body["metadata"]["annotations"] = {f"maintenance-operator.mithucste30.io/{key}": wanted[key] for key in wanted}
+    [route] = glue.api.create(body)
+    for _try in range(2):
+        run = glue.turn(route)
+        assert requeued(run) == "15s", run.stdout
+    path = f"/api/v1/namespaces/{maintenance_here.namespace}/events"
+    told = glue.api.get(path, fieldSelector="involvedObject.kind=Ingress")[1]["items"]
+    assert [(one["reason"], one["type"], one["count"]) for one in told] == [("Blocked", "Warning", 2)]
+    assert "maintenance-page-nowhere" in told[0]["message"]
