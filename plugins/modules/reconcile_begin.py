@@ -89,6 +89,11 @@ spec_digest:
   returned: always
   type: str
   sample: 2f0c9a1b77e0d3c4
+generation:
+  description: The number of that spec, for M(sunset.kube.reconcile_end).
+  returned: always
+  type: int
+  sample: 1
 cluster:
   description: Address of the API server.
   returned: always, unless there is none to talk to

@@ -33,6 +33,12 @@ options:
       - One sentence for people.
     type: str
     default: ""
+  generation:
+    description:
+      - The number of the spec that was worked on, as M(sunset.kube.reconcile_begin) returns it. If the spec was changed
+        meanwhile, it is not said to be done. V(0) for the one that is there now.
+    type: int
+    default: 0
 seealso:
   - module: sunset.kube.reconcile_begin
   - module: sunset.kube.requeue_after

@@ -41,7 +41,8 @@ _EVENTS = {
 class Begun:
     """What to do now. `others` are all resources of the kind, for whoever clears up after those that are gone.
 
-    `spec_digest` tells the spec of which the arguments are from any other that asks for something else.
+    `spec_digest` tells the spec of which the arguments are from any other that asks for something else; `generation`
+    is its number.
     """
 
     go: str
@@ -52,6 +53,7 @@ class Begun:
     message: str = ""
     others: list[str] = field(default_factory=list)
     spec_digest: str = ""
+    generation: int = 0
 
 
 def begin(
@@ -79,8 +81,17 @@ def begin(
     roles = tuple(f"{role}_" for role in (work.role, *work.includes))
     usual = {name: value for name, value in (defaults or {}).items() if name.startswith(roles)}
     arguments = {**usual, **request.arguments}
-    digest = digest_of(item.get("spec") or {})
-    return Begun(request.go, work.role, arguments, request.then, request.wake_after, request.message, others, digest)
+    return Begun(
+        request.go,
+        work.role,
+        arguments,
+        request.then,
+        request.wake_after,
+        request.message,
+        others,
+        digest_of(item.get("spec") or {}),
+        item["metadata"].get("generation") or 0,
+    )
 
 
 def _request(item: Mapping[str, Any], work: Work, home: str, now: float) -> Request:
@@ -113,14 +124,26 @@ class Ended:
 
 
 def end(
-    named: Mapping[str, str], phase: str, message: str, cluster: Cluster, clock: Clock, *, check_mode: bool = False
+    named: Mapping[str, str],
+    phase: str,
+    message: str,
+    cluster: Cluster,
+    clock: Clock,
+    *,
+    generation: int = 0,
+    check_mode: bool = False,
 ) -> Ended:
-    """Say how it came out. A resource that is gone meanwhile needs no status."""
+    """Say how it came out. A resource that is gone meanwhile needs no status.
+
+    `generation`: of the spec that was worked on. If it was changed meanwhile, the new one is still to be done.
+    """
     _work(named)
     message = for_kubectl(message)
     board = Board(named, cluster, clock, check_mode=check_mode)
     if board.look() is None:
         return Ended(changed=False)
+    if generation:
+        board.item["metadata"]["generation"] = generation
     what, warning = _EVENTS[phase]
     blocked = phase == status.BLOCKED
     if board.shows_status:

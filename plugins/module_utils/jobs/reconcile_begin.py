@@ -43,6 +43,7 @@ def work(context: Context) -> Report:
         "message": begun.message,
         "others": begun.others,
         "spec_digest": begun.spec_digest,
+        "generation": begun.generation,
         "requests": context.cluster.requests(),
     }
     return Report(result)

@@ -39,6 +39,17 @@ def test_the_spec_is_told_from_others_that_ask_for_something_else() -> None:
     assert len(digests) == 2
 
 
+def test_a_spec_that_is_changed_in_mid_run_is_still_to_be_done() -> None:
+    server = OneResource("Uninstall", spec={"release": "a", "approve": "always"})
+    server.item["metadata"]["generation"] = 1
+    first = begun(server)
+    server.item["metadata"]["generation"] = 2
+    server.item["spec"]["release"] = "b"
+    end(server.named, "completed", "", server, FakeClock(), generation=first.generation)  # type: ignore[arg-type]
+    assert begun(server).arguments["uninstall_release"] == "b"
+    assert begun(server).go == "run"
+
+
 def test_a_refusal_names_what_somebody_with_kubectl_can_do() -> None:
     server = OneResource("Drain")
     blocked(
