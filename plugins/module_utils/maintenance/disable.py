@@ -104,32 +104,30 @@ def _open(
     chosen: Sequence[Chosen], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
 ) -> None:
     chosen = [one for one in chosen if _has_anything(one.route, scene)]
+    shared: list[Chosen] = []
     if options.holder:
-        chosen = _held_by_nobody_else(chosen, options, outcome, run)
+        held = [one for one in chosen if options.holder in _holders_of(one.route)]
+        shared = [one for one in held if len(_holders_of(one.route)) > 1]
+        chosen = [one for one in held if one not in shared]
     seeds = {one.route.uid: one.route.pages for one in chosen if is_seeds(one.route)}
     bring_back(chosen, scene, options, outcome, run)
     if not options.check_mode:
         _remove_seed_pages([one.route for one in chosen if one.route.uid in seeds], seeds, scene, outcome, run)
+    # Those who held it, too, may have let go meanwhile.
+    left = [one for one in shared if not _leave_to_others(one.route, options, outcome, run)]
+    if left:
+        bring_back(left, scene, dataclasses.replace(options, plan_hash=None), outcome, run)
 
 
-def _held_by_nobody_else(
-    chosen: Sequence[Chosen], options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
-) -> list[Chosen]:
-    """Of what this holder holds. What others hold, too, stays behind its page for them."""
-    alone = []
-    for one in chosen:
-        route, holders = one.route, _holders_of(one.route)
-        if options.holder not in holders:
-            continue
-        stays = len(holders) > 1 if options.check_mode else let_go(route, options.holder, run)
-        if not stays:
-            alone.append(one)
-            continue
-        others = ", ".join(sorted(holders - {options.holder}))
-        told = TargetOutcome(route.ref, "enabled", page=", ".join(sorted(route.pages)), why=f"it stays for {others}")
-        told.changed = outcome.changed = True
-        outcome.targets.append(told)
-    return alone
+def _leave_to_others(route: Route, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> bool:
+    """What others hold, too, stays behind its page for them. Whether there still are any."""
+    others = ", ".join(sorted(_holders_of(route) - {options.holder}))
+    if not options.check_mode and not let_go(route, options.holder, run):
+        return False
+    told = TargetOutcome(route.ref, "enabled", page=", ".join(sorted(route.pages)), why=f"it stays for {others}")
+    told.changed = outcome.changed = True
+    outcome.targets.append(told)
+    return True
 
 
 def _holders_of(route: Route) -> frozenset[str]:
