@@ -81,9 +81,10 @@ operator-deploy: ## the operator into the current context: IMAGE=... RIGHTS="uni
 	@for right in $(RIGHTS); do kubectl apply --server-side -k operator/config/rights/$$right || exit 1; done
 	@kubectl --namespace sunset-system rollout status deployment/sunset-operator --timeout 180s
 
-operator-undeploy: ## take it away again; resources of its kinds go, too
-	@kubectl delete --ignore-not-found -k operator/config/rights
+operator-undeploy: ## take it away again, unless something still waits for it; resources of its kinds go, too
+	@sh operator/held.sh
 	@kubectl delete --ignore-not-found -k operator/config/default
+	@kubectl delete --ignore-not-found -k operator/config/rights
 
 clean: ## remove what was built here (tools stay in the cache for the next time)
 	@rm -rf .work dist .ansible .mypy_cache .pytest_cache .ruff_cache .hypothesis collections tests/output

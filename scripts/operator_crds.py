@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from made_files import write_or_check
 FOLDER = ROOT / "operator" / "config" / "crd"
 GROUP, VERSION = "sunset.dev", "v1alpha1"
 # There is no controller's disk, nobody to ask, and no password to type.
-NOT_IN_A_CLUSTER = frozenset({"evidence_dir", "confirm", "undo_vault_password", "plan_hash", "journal_dir"})
+NOT_IN_A_CLUSTER = frozenset({"evidence_dir", "confirm", "undo_vault_password", "plan_hash", "journal_dir", "holder"})
 LIBERAL = {"x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -39,6 +39,8 @@ class Kind:
     without: frozenset[str] = frozenset()
     gates: tuple[str, ...] = ("suspend", "approve")
     columns: tuple[tuple[str, str], ...] = ()
+    # Where the words of the role are those of somebody at a command line.
+    says: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def plural(self) -> str:
@@ -49,6 +51,10 @@ class Kind:
         return FOLDER / f"{self.plural}.yaml"
 
 
+PAGE = (
+    "The page. As an object, one of html, configMap (a name, or name and key) and name, what programs are told (json, "
+    "xml, text), or title, details, contact, product, language and refresh for the built-in page."
+)
 KINDS = (
     Kind(
         "Uninstall",
@@ -56,6 +62,15 @@ KINDS = (
         "unin",
         "Takes a whole application out of the cluster, its operator included.",
         columns=(("Release", ".spec.release"), ("Plan", ".status.planHash")),
+        says={
+            "manifests": "Documents that name the objects, as a list.",
+            "profile": "The product to drain first, by its name or as an object. auto finds out, none drains nothing.",
+            "stages": "What to do. Leave some out to do them later, or not at all.",
+            "maintenance": '"true" puts a maintenance page in front of the application\'s routes, takes these routes '
+            "last, and the page away when all is gone. After a failure the page stays. keep leaves the routes and the "
+            "page.",
+            "page": PAGE,
+        },
     ),
     Kind(
         "Drain",
@@ -64,6 +79,7 @@ KINDS = (
         "Frees everything an operator holds, before it is uninstalled.",
         gates=("suspend", "approve", "onDeletion"),
         columns=(("Profile", ".spec.profile"), ("Drain", ".status.drainStatus")),
+        says={"profile": "The product by its name, or as an object. auto drains nothing and drafts such objects."},
     ),
     Kind(
         "Maintenance",
@@ -72,6 +88,26 @@ KINDS = (
         "Puts applications behind a maintenance page, and back exactly as they were. Deleting it ends the maintenance.",
         # It can be taken back: nobody has to approve a plan.
         gates=("suspend", "start"),
+        # It would let the operator ask whatever address somebody names.
+        without=frozenset({"verify"}),
+        says={
+            "state": "enabled shows the page, disabled takes it away from these routes whoever asked for it, swept "
+            "repairs what was left.",
+            "namespace": "All routes of this namespace; its own by default. Another one only in the operator's "
+            "namespace.",
+            "targets": "Which routes are meant: objects with kind, name, namespace, labelSelector, hosts, paths, "
+            "ingressClass and service, all of them optional. All routes of its own namespace by default.",
+            "page": f"{PAGE} As a word, the name of a ConfigMap maintenance-page-<word> beside the routes.",
+            "end": "Until when, for example 2026-11-16T23:30:00Z, or how long, for example 1h30m.",
+            "window": "The same as an object with end or for.",
+            "workload": "What serves the page: kind, replicas, image, pullSecrets, resources, runAsUser, nodeSelector, "
+            "tolerations, serviceType and autoscaling.",
+            "bypass": "Who still reaches the application: headers, cookies and cidrs. Whoever may read this resource "
+            "reads them.",
+            "gitops": "What to do with routes of Argo CD and Flux. pause only in the operator's namespace.",
+            "linger": "Seconds that controllers are given to notice, before it counts as done and before a page goes.",
+            "routeKinds": "Further kinds of routes, with group, kind and backends. Only in the operator's namespace.",
+        },
         columns=(("Wanted", ".spec.state"), ("Until", ".spec.end")),
     ),
     Kind(
@@ -79,7 +115,8 @@ KINDS = (
         "managed_cluster",
         "mcd",
         "Takes managed clusters off an Open Cluster Management hub, in order.",
-        without=frozenset({"guard"}),
+        # Credentials of another cluster are for nobody who may look at this one.
+        without=frozenset({"guard", "spoke"}),
     ),
     Kind(
         "NetworkRevert",
@@ -89,6 +126,10 @@ KINDS = (
         # What a node does for itself, over SSH.
         without=frozenset({"policy", "desired_state", "probes", "settle", "backend", "rehearse", "guard"}),
         columns=(("Policy", ".spec.nncp"),),
+        says={
+            "nncp": "Name of the NodeNetworkConfigurationPolicy.",
+            "timeout": "Seconds it may take, 600 by default.",
+        },
     ),
 )
 
@@ -109,7 +150,7 @@ GATES: dict[str, Any] = {
         "type": "boolean",
         "default": False,
         "description": "Wait until this resource is deleted, drain then, and let it go when that is done. Its deletion "
-        "is the approval. Use it as a hook before an uninstallation.",
+        "is the approval. Use it as a hook before an uninstallation. With suspend it goes without draining.",
     },
     "start": {
         "type": "string",
@@ -151,7 +192,11 @@ STATUS: dict[str, Any] = {
         "shown": {
             "type": "object",
             "description": "Which objects were in the plan that was shown, so that it can be gone on with.",
-            "properties": {"planHash": {"type": "string"}, "objects": {"type": "string"}},
+            "properties": {
+                "planHash": {"type": "string"},
+                "spec": {"type": "string", "description": "Digest of the spec that the plan was made for."},
+                "objects": {"type": "string"},
+            },
         },
         "progress": {"type": "string", "description": "How far it is, for example 7/12."},
         "text": {"type": "array", "items": {"type": "string"}, "description": "Plan or outcome as a tree."},
@@ -161,8 +206,12 @@ STATUS: dict[str, Any] = {
             "items": {"type": "object", **LIBERAL},
         },
         "drainStatus": {"type": "string", "description": "pending, draining, completed or failed."},
-        "drainProgress": {"type": "string"},
-        "drainErrors": {"type": "array", "items": {"type": "string"}},
+        "drainProgress": {"type": "string", "description": "How far the drain is, for example 7/12."},
+        "drainErrors": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "What went wrong in the last drain.",
+        },
     },
 }
 
@@ -223,7 +272,7 @@ def _schema(kind: Kind) -> dict[str, Any]:
 
 def _properties(kind: Kind) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, option in _options(kind):
-        yield _camel(name), _property(option)
+        yield _camel(name), _property(option, kind.says.get(name) or kind.says.get(_camel(name)) or "", kind.role)
     for name in kind.gates:
         yield name, GATES[name]
 
@@ -248,7 +297,7 @@ TYPES: dict[str, dict[str, Any]] = {
 }
 
 
-def _property(option: Mapping[str, Any]) -> dict[str, Any]:
+def _property(option: Mapping[str, Any], says: str, role: str) -> dict[str, Any]:
     form = option.get("type", "str")
     target = _of(option.get("elements", "raw") if form == "list" else form)
     schema: dict[str, Any] = {"type": "array", "items": target} if form == "list" else target
@@ -258,18 +307,26 @@ def _property(option: Mapping[str, Any]) -> dict[str, Any]:
         schema["minimum"] = 0
     if option.get("default") is not None:
         schema["default"] = option["default"]
-    return {"description": _plain(option["description"]), **schema}
+    return {"description": says or plain(option["description"], role), **schema}
 
 
 def _of(form: str) -> dict[str, Any]:
     return dict(TYPES[form])
 
 
-def _plain(text: str | list[str]) -> str:
-    """Ansible's markup as plain words: `kubectl explain` knows none of it."""
+def plain(text: str | list[str], role: str) -> str:
+    """Ansible's markup as plain words: `kubectl explain` knows none of it, nor how variables of roles are called."""
     joined = text if isinstance(text, str) else " ".join(text)
-    plain = re.sub(r"[A-Z]\(([^()]*)\)", lambda found: found[1].rpartition("#module:")[2].rpartition(":")[2], joined)
-    return " ".join(plain.split())
+    # The roles can do more than that. A value keeps its spelling, though it comes first then.
+    joined = re.sub(r"^On a cluster, ([a-z]?)", lambda found: found[1].upper(), joined)
+
+    def bare(found: re.Match[str]) -> str:
+        markup, inner = found.groups()
+        if markup == "O":
+            return _camel(inner.rpartition(":")[2].removeprefix(f"{role}_"))
+        return f"the module {inner}" if markup == "M" else inner
+
+    return " ".join(re.sub(r"([A-Z])\(([^()]*)\)", bare, joined).split())
 
 
 def _camel(name: str) -> str:

@@ -287,7 +287,7 @@ def operator_rules() -> list[dict[str, Any]]:
         _rule(group, own, (*READ, "update", "patch")),
         _rule(group, [f"{name}/status" for name in own], ("get", "update", "patch")),
         _rule(group, [f"{name}/finalizers" for name in own], ("update",)),
-        _rule("", ["events"], ("create", "patch")),
+        _rule("", ["events"], ("create", "get", "patch")),
         _rule("events.k8s.io", ["events"], ("create", "patch")),
         # Who asks for metrics, and may they? What may we?
         _rule("authentication.k8s.io", ["selfsubjectreviews", "tokenreviews"], ("create",)),

@@ -15,6 +15,11 @@ from typing import Any
 from .problems import BadOption, MissingPackage
 
 
+def holds_documents(text: str) -> bool:
+    """Whether a text is itself what is meant, and not the path of a file with it."""
+    return "\n" in text or ": " in text
+
+
 def documents(text: str, where: str) -> Iterator[Any]:
     """Every document of a text. A broken one is an error that says where, not a shorter list."""
     yaml = _import_yaml()

@@ -164,7 +164,7 @@ def perform(
         others[f"{len(others)} of its own"] = made  # closed with the others
         return made
 
-    board = _board(asked_by, connection, stop) if asked_by else None
+    board = _board(asked_by, job.name, connection, stop) if asked_by else None
     rows: list[dict[str, Any]] = []
     lock = threading.Lock()
     secrets = _secrets(params)
@@ -202,16 +202,16 @@ def perform(
     result = _result(report, params, rows, str(cluster.endpoint))
     if board is not None:
         outcome = ending_of(result, word_for(report.failure), check_mode)["outcome"]
-        board.settle(result, outcome, report.plan if check_mode else None)
+        board.settle(result, outcome, report.plan if check_mode else None, params.get("plan_hash"))
         board.close()
         result.setdefault("_warnings", []).extend([board.problem] if board.problem else [])
     return result
 
 
-def _board(asked_by: Mapping[str, str], connection: ConnectionOptions, stop: StopSign) -> Board:
+def _board(asked_by: Mapping[str, str], job: str, connection: ConnectionOptions, stop: StopSign) -> Board:
     """With a connection of its own: what it sends is no part of the work, and goes on when the work has to stop."""
     clock = RealClock()
-    return Board(asked_by, Cluster(lambda: load_endpoint(connection), clock, StopSign(), 1), clock, stop)
+    return Board(asked_by, Cluster(lambda: load_endpoint(connection), clock, StopSign(), 1), clock, stop, job=job)
 
 
 def _result(report: Report, params: dict[str, Any], rows: list[dict[str, Any]], cluster: str) -> dict[str, Any]:

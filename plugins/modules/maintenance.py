@@ -288,6 +288,17 @@ options:
     description:
       - Why, or a ticket. Kept with the backup.
     type: str
+  holder:
+    description:
+      - On whose behalf, in one word, for example the name of a pipeline. Kept with the backup. Several may want the
+        same route behind a page at the same time, and it stays there until the last of them lets go.
+      - With O(state=enabled), routes that this holder has named before, and does not name any more, lead to their
+        application again.
+      - With O(state=disabled), only routes of this holder are meant; O(targets) may be left out, for all of them. A
+        route that others hold, too, keeps its page for them.
+      - Without it, the page is that of whoever runs tasks by hand, and O(state=disabled) takes it away from every
+        holder.
+    type: str
 seealso:
   - module: sunset.kube.maintenance_info
 author:

@@ -52,8 +52,8 @@ targets:
   description:
     - Each route in maintenance with its C(state) (V(enabled), V(partial) when places were put back, V(overdue)
       when its window is over, V(leftover) when it shows no page any more), the C(page), its C(strategy), its
-      C(locations), C(since), C(until), C(by), C(reason), the owners that are C(paused) for it, and C(conflicts) -
-      what is not as it should be.
+      C(locations), C(since), C(until), C(by), C(reason), its C(holders), the owners that are C(paused) for it, and
+      C(conflicts) - what is not as it should be.
   returned: always
   type: list
   elements: dict

@@ -84,6 +84,16 @@ others:
   type: list
   elements: str
   sample: ["sunset-system/shop"]
+spec_digest:
+  description: Tells the spec of which the arguments are from any other that asks for something else.
+  returned: always
+  type: str
+  sample: 2f0c9a1b77e0d3c4
+generation:
+  description: The number of that spec, for M(sunset.kube.reconcile_end).
+  returned: always
+  type: int
+  sample: 1
 cluster:
   description: Address of the API server.
   returned: always, unless there is none to talk to

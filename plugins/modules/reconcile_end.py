@@ -23,16 +23,22 @@ extends_documentation_fragment:
 options:
   phase:
     description:
-      - V(planned) waits for an approval, V(standing) is in force until it ends, V(completed) is done, V(blocked) is
-        tried again later.
+      - V(scheduled) waits for its time, V(planned) for an approval, V(standing) is in force until it ends, V(completed)
+        is done, V(blocked) is tried again later.
     type: str
-    choices: [planned, standing, completed, blocked]
+    choices: [scheduled, planned, standing, completed, blocked]
     required: true
   text:
     description:
       - One sentence for people.
     type: str
     default: ""
+  generation:
+    description:
+      - The number of the spec that was worked on, as M(sunset.kube.reconcile_begin) returns it. If the spec was changed
+        meanwhile, it is not said to be done. V(0) for the one that is there now.
+    type: int
+    default: 0
 seealso:
   - module: sunset.kube.reconcile_begin
   - module: sunset.kube.requeue_after

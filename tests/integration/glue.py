@@ -68,6 +68,15 @@ class Glue:
         code, answer = self.api.patch(self.api.path_of(item), {"spec": spec})
         assert code == 200, answer
 
+    def delete(self, item: Mapping[str, Any]) -> PlayRun:
+        """Deleted by somebody, held by its finalizer for one turn, and let go after it, as ansible-operator does it."""
+        path = self.api.path_of(item)
+        assert self.api.patch(path, {"metadata": {"finalizers": ["sunset.dev/lab"]}})[0] == 200
+        assert self.api.delete(path)[0] == 200
+        run = self.turn(item)
+        self.api.patch(path, {"metadata": {"finalizers": None}})
+        return run
+
 
 def conditions(status: Mapping[str, Any]) -> dict[str, str]:
     """Those that are true, with their reasons."""

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from integration.glue import Glue, conditions, definitions, request, requeued, why
+from integration.maintaining import Maintenance, ingress, services_in
 from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
 from lab.controlplane import ControlPlane
+from lab.images import NGINX_IMAGE
 from lab.waiting import until
 
 
@@ -193,3 +195,143 @@ def test_an_approved_plan_is_gone_on_with_and_nobody_else_goes(glue: Glue, stage
     stage.release(two)
     run = glue.turn(asked)
     assert "Completed" in conditions(glue.status(asked)), run.stdout
+
+
+def test_an_approved_plan_is_gone_on_with_however_much_is_left(glue: Glue, stage: Stage) -> None:
+    """The first step hangs at every try; the second one was approved as well, and waits."""
+    held, later = stage.put(widget("held", glue.home, CLEANUP), config_map("later", glue.home))
+    things = manifests(widget("held", glue.home), config_map("later", glue.home))
+    [asked] = glue.api.create(request("Uninstall", "shop", glue.home, manifests=things, timeout=5))
+    glue.turn(asked)
+    glue.change(asked, approve=glue.status(asked)["planHash"])
+    for _try in range(2):
+        run = glue.turn(asked)
+        assert conditions(glue.status(asked))["Blocked"] == "Blocked", run.stdout
+        assert not stage.is_gone(later)
+    stage.release(held)
+    run = glue.turn(asked)
+    assert "Completed" in conditions(glue.status(asked)), run.stdout
+    assert stage.is_gone(later)
+
+
+def test_an_approval_is_for_the_spec_that_was_shown(glue: Glue, stage: Stage) -> None:
+    """Approved was to let go of what exists elsewhere, not to delete it."""
+    first, second = stage.put(widget("first", glue.home, CLEANUP), widget("second", glue.home, CLEANUP))
+    profile = {"name": "own", "finalizers": [CLEANUP], "operatorKinds": [{"group": GROUP, "kind": "Widget"}]}
+    spec = {"profile": profile, "policy": "Retain", "instance": {"namespaces": [glue.home]}}
+    [asked] = glue.api.create(request("Drain", "own", glue.home, **spec))
+    glue.turn(asked)
+    glue.change(asked, approve=glue.status(asked)["planHash"], policy="Delete")
+    run = glue.turn(asked)
+    assert conditions(glue.status(asked))["Blocked"] == "Refused", run.stdout
+    assert not stage.is_gone(first)
+    assert not stage.is_gone(second)
+
+
+def test_a_drain_that_is_deleted_in_mid_run_stops_although_its_finalizer_holds_it(glue: Glue, stage: Stage) -> None:
+    [held] = stage.put(widget("held", glue.home, CLEANUP, "other.example.com/hold"))
+    profile = {"name": "own", "finalizers": [CLEANUP], "operatorKinds": [{"group": GROUP, "kind": "Widget"}]}
+    spec = {"profile": profile, "policy": "Delete", "instance": {"namespaces": [glue.home]}, "timeout": 90}
+    wanted = request("Drain", "own", glue.home, approve="always", failFast=False, **spec)
+    wanted["metadata"]["finalizers"] = ["sunset.dev/drain"]
+    [asked] = glue.api.create(wanted)
+    with glue.turning(asked) as play:
+        play.until(lambda: glue.status(asked).get("drainStatus") == "draining", "the drain to be seen")
+        assert glue.api.delete(glue.api.path_of(asked))[0] == 200
+        run = play.finish()
+    assert "was deleted" in run.stdout
+    assert not stage.is_gone(held)
+    glue.api.patch(glue.api.path_of(asked), {"metadata": {"finalizers": None}})
+
+
+def test_a_resource_reads_nothing_that_its_author_could_not_read(glue: Glue, stage: Stage, tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("nobody reads this")
+    there = stage.another_namespace()
+    asked = glue.api.create(
+        request("Maintenance", "a", there, page=str(secret)),
+        request("Maintenance", "b", there, page={"htmlFile": str(secret)}),
+        request("Maintenance", "c", there, page={"configMap": {"name": "a", "namespace": glue.home}}),
+        request("Maintenance", "d", there, routeKinds=[{"group": "", "kind": "Node"}]),
+        request("Uninstall", "e", glue.home, manifests=[str(secret)]),
+    )
+    for one in asked:
+        run = glue.turn(one)
+        assert conditions(glue.status(one)) == {"Blocked": "InvalidSpec"}, run.stdout
+        assert "nobody reads this" not in run.stdout
+
+
+# Nobody waits for what is not there, and the page is the lab's own.
+PAGE = {"workload": {"image": NGINX_IMAGE, "replicas": 1}, "linger": 0, "reopenEndpoints": False}
+
+
+def test_a_maintenance_ends_what_it_has_begun_and_nothing_of_others(
+    glue: Glue, maintenance_on_node: Maintenance
+) -> None:
+    """Last week's, tonight's, and one that has not begun: two of them are deleted in mid-upgrade."""
+    glue.home, there = "sunset-system", maintenance_on_node
+    [route] = glue.api.create(ingress(there.namespace))
+    over, tonight, tomorrow = glue.api.create(
+        request("Maintenance", "last-week", there.namespace, start=moment(-7200), end="1h", **PAGE),
+        request("Maintenance", "tonight", there.namespace, **PAGE),
+        request("Maintenance", "tomorrow", there.namespace, start=moment(7200), **PAGE),
+    )
+    for one in (over, tonight, tomorrow):
+        run = glue.turn(one)
+        assert run.rc == 0, run.stdout
+    assert conditions(glue.status(tonight))["Progressing"] == "InMaintenance"
+    for one in (over, tomorrow):
+        glue.delete(one)
+        assert services_in(there.live(route)) != {"shop"}
+    # Whatever its spec says by now, and though it is suspended.
+    glue.change(tonight, namespace="kube-system", suspend=True)
+    run = glue.delete(tonight)
+    assert services_in(there.live(route)) == {"shop"}, run.stdout
+    assert there.ours() == []
+
+
+def test_a_maintenance_that_names_fewer_routes_gives_the_others_back(
+    glue: Glue, maintenance_on_node: Maintenance
+) -> None:
+    there = maintenance_on_node
+    one, other = glue.api.create(*(ingress(there.namespace, name, f"{name}.example.com") for name in ("one", "other")))
+    targets = [{"name": "one"}, {"name": "other"}]
+    [asked] = glue.api.create(request("Maintenance", "tonight", there.namespace, targets=targets, **PAGE))
+    glue.turn(asked)
+    assert "shop" not in services_in(there.live(one)) | services_in(there.live(other))
+    glue.change(asked, targets=targets[:1])
+    run = glue.turn(asked)
+    assert services_in(there.live(one)) != {"shop"}
+    assert services_in(there.live(other)) == {"shop"}, run.stdout
+    glue.delete(asked)
+    assert there.ours() == []
+
+
+def test_a_route_that_follows_its_annotation_keeps_the_page_of_a_maintenance(
+    glue: Glue, maintenance_on_node: Maintenance
+) -> None:
+    there = maintenance_on_node
+    body = ingress(there.namespace)
+    body["metadata"]["labels"] = {"sunset.dev/managed": "true"}
+    [route] = glue.api.create(body)
+    [asked] = glue.api.create(request("Maintenance", "tonight", there.namespace, **PAGE))
+    glue.turn(asked)
+    run = glue.turn(route)  # which has no annotation
+    assert services_in(there.live(route)) != {"shop"}, run.stdout
+    glue.delete(asked)
+    assert services_in(there.live(route)) == {"shop"}
+
+
+def test_what_blocks_a_route_again_and_again_is_one_event(glue: Glue, maintenance_here: Maintenance) -> None:
+    body = ingress(maintenance_here.namespace)
+    wanted = {"enabled": "true", "custom-page": "nowhere"}
+    body["metadata"]["labels"] = {"sunset.dev/managed": "true"}
+    body["metadata"]["annotations"] = {f"maintenance-operator.mithucste30.io/{key}": wanted[key] for key in wanted}
+    [route] = glue.api.create(body)
+    for _try in range(2):
+        run = glue.turn(route)
+        assert requeued(run) == "15s", run.stdout
+    path = f"/api/v1/namespaces/{maintenance_here.namespace}/events"
+    told = glue.api.get(path, fieldSelector="involvedObject.kind=Ingress")[1]["items"]
+    assert [(one["reason"], one["type"], one["count"]) for one in told] == [("Blocked", "Warning", 2)]
+    assert "maintenance-page-nowhere" in told[0]["message"]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -56,6 +58,51 @@ def installed(plane: ControlPlane) -> Iterator[list[dict[str, Any]]]:
     for one in (one for one in documents if one["kind"] in ("Namespace", "CustomResourceDefinition")):
         path = plane.api.path_of(one)
         until(lambda path=path: plane.api.get(path)[0] == 404, f"{path} to be gone", timeout=60)  # type: ignore[misc]
+
+
+# A run, and the operator itself, in MiB: measured on the lab, with some room.
+A_RUN, THE_OPERATOR = 100, 200
+
+
+def test_the_memory_is_enough_for_as_many_runs_as_there_may_be_at_once() -> None:
+    [deployment] = [one for one in operator_manifests.rendered(CONFIG / "default") if one["kind"] == "Deployment"]
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    at_once = next(int(one.partition("=")[2]) for one in container["args"] if "max-concurrent-reconciles" in one)
+    kinds = sum(len(yaml.safe_load(file.read_text())) for file in (ROOT / "operator").glob("watches*.yaml"))
+    limit = int(container["resources"]["limits"]["memory"].removesuffix("Gi")) * 1024
+    assert at_once * kinds * A_RUN + THE_OPERATOR <= limit
+
+
+def undeploy(plane: ControlPlane) -> subprocess.CompletedProcess[str]:
+    """Its first command only: the rest would take the tests' own operator away."""
+    around = {**os.environ, "KUBECONFIG": str(plane.admin.kubeconfig)}
+    around["PATH"] = f"{tools.kubectl().parent}{os.pathsep}{around['PATH']}"
+    command = ["sh", str(ROOT / "operator" / "held.sh")]
+    return subprocess.run(command, env=around, capture_output=True, text=True, check=False)
+
+
+def test_it_is_not_taken_away_while_something_waits_for_it(
+    plane: ControlPlane, installed: list[dict[str, Any]], namespace: str
+) -> None:
+    assert undeploy(plane).returncode == 0
+    metadata = {"name": "night", "namespace": namespace, "finalizers": ["example.com/other", "sunset.dev/maintenance"]}
+    body = {"apiVersion": "sunset.dev/v1alpha1", "kind": "Maintenance", "metadata": metadata, "spec": {"suspend": True}}
+    [asked] = plane.api.create(body)
+    refused = undeploy(plane)
+    assert refused.returncode == 1
+    assert f"maintenances.sunset.dev/night in {namespace}" in refused.stderr
+    # The command that it names does what it says, once.
+    [command] = [line.strip() for line in refused.stderr.splitlines() if line.strip().startswith("kubectl patch")]
+    kubectl(plane, *shlex.split(command)[1:])
+    assert plane.api.get(plane.api.path_of(asked))[1]["metadata"]["finalizers"] == ["example.com/other"]
+    assert undeploy(plane).returncode == 0
+    plane.api.patch(plane.api.path_of(asked), {"metadata": {"finalizers": None}})
+
+
+def test_who_cannot_look_is_not_told_that_nothing_waits(plane: ControlPlane) -> None:
+    around = {"PATH": f"{tools.kubectl().parent}{os.pathsep}{os.environ['PATH']}", "KUBECONFIG": "/nowhere"}
+    command = ["sh", str(ROOT / "operator" / "held.sh")]
+    assert subprocess.run(command, env=around, capture_output=True, check=False).returncode == 2
 
 
 def may(plane: ControlPlane, verb: str, group: str, resource: str, namespace: str = "") -> bool:

@@ -72,6 +72,7 @@ def _target(one: TargetOutcome) -> dict[str, Any]:
         "by": one.by,
         "reason": one.reason,
         "paused": one.paused,
+        "holders": one.holders,
         "why": one.why,
     }
 

@@ -5,7 +5,7 @@
 """Where a run tells its custom resource how it goes: the status, a few times a minute, and Kubernetes Events.
 
 Room: incluster. Nothing here may break the run: what cannot be written is told once, as a warning. A resource that is
-deleted meanwhile is the wish to stop.
+deleted meanwhile is the wish to stop. Of roles with several modules, the plan that counts is that of the main one.
 """
 
 from __future__ import annotations
@@ -39,9 +39,13 @@ class Board:
         clock: Clock,
         stop: StopSign | None = None,
         *,
+        job: str = "",
         check_mode: bool = False,
     ) -> None:
         self.named = named
+        self._work = work_of(named["api_version"], named["kind"])
+        self._is_the_work = self._work is not None and self._work.engine == job
+        self._is_a_drain = self._is_the_work and job == "drain"
         self._check_mode = check_mode
         self.item: dict[str, Any] = {}
         self.problem = ""
@@ -70,7 +74,7 @@ class Board:
         return [record.place for record in found]
 
     def write(self, status: Mapping[str, Any]) -> bool:
-        """The whole status; False where the resource is gone, or another one has its name now."""
+        """The whole status; False where the resource is gone or on its way, or another one has its name now."""
         if self._resource is None or not self.item:
             return False
         written = self._cluster.merge_patch(
@@ -79,16 +83,19 @@ class Board:
         if written.problem is not None:
             raise written.problem
         self.item["status"] = dict(status)
-        return not (written.gone or written.replaced)
+        # One with a finalizer stays for a while: that it goes is seen by its deletion time only.
+        leaving = written.record is not None and written.record.terminating and not self._record.terminating
+        return not (written.gone or written.replaced or leaving)
 
-    def announce(self, reason: str, text: str, *, warning: bool = False) -> None:
-        if self._resource is not None and self.item and not self._check_mode:
-            tell_people(self._resource, self._record, reason, text[:MOST_TEXT], self._cluster, warning=warning)
+    def announce(self, reason: str, text: str, *, warning: bool = False) -> float:
+        """A Kubernetes Event. For how many seconds the same is told already."""
+        if self._resource is None or not self.item or self._check_mode:
+            return 0.0
+        return tell_people(self._resource, self._record, reason, text[:MOST_TEXT], self._cluster, warning=warning)
 
     @property
     def shows_status(self) -> bool:
-        work = work_of(self.named["api_version"], self.named["kind"])
-        return work is not None and work.own
+        return self._work is not None and self._work.own
 
     @property
     def _record(self) -> Record:
@@ -99,26 +106,42 @@ class Board:
     def hear(self, event: Event) -> None:
         """An event of the engine: shown at once where it is a milestone, else as soon as it is time again."""
         if isinstance(event, Planned):
-            self._waiting["planHash"] = event.plan_hash
-            self._announce_softly("Planned", f"plan {event.plan_hash}: {event.summary}")
+            if self._is_the_work:
+                self._waiting["planHash"] = event.plan_hash
+                self._announce_softly("Planned", f"plan {event.plan_hash}: {event.summary}")
         elif isinstance(event, StepBegan):
             self._message(f"{event.step}: {event.total} to go")
+            self._is_draining()
         elif isinstance(event, StepEnded):
             left = f", {event.survivors} still there" if event.survivors else ""
             self._announce_softly("StepEnded", f"{event.step}: {event.deleted + event.released} done{left}")
         elif isinstance(event, Progress):
             waiting = "".join(f"; {count} wait on {what}" for what, count in event.waiting.items())
             self._waiting["progress"] = f"{event.done}/{event.total}"
+            self._is_draining(drainProgress=self._waiting["progress"])
             self._message(f"{event.step}: {event.done} of {event.total} {event.word}{waiting}")
         elif isinstance(event, Noted):
             self._message(event.text)
         self._write_if_it_is_time()
 
-    def settle(self, result: Mapping[str, Any], outcome: str, plan: Mapping[str, Any] | None = None) -> None:
-        """What a module came to. How the whole ends is said later, by whoever knows the whole."""
-        self._waiting.update(facts_in(result), outcome=outcome)
-        if plan and result.get("plan_hash") and not result.get("failed"):
-            self._waiting["shown"] = kept_of(plan, result["plan_hash"])
+    def settle(
+        self,
+        result: Mapping[str, Any],
+        outcome: str,
+        plan: Mapping[str, Any] | None = None,
+        approved: str | None = None,
+    ) -> None:
+        """What a module came to. How the whole ends is said later, by whoever knows the whole.
+
+        `plan`: what was shown and not done. That of a run which goes on with what was approved is only the rest.
+        """
+        if self._is_the_work:
+            self._waiting.update(facts_in(result), outcome=outcome)
+            plan_hash = result.get("plan_hash")
+            if plan and plan_hash and not result.get("failed") and approved in (None, "", plan_hash):
+                self._waiting["shown"] = kept_of(plan, plan_hash, self._spec_digest)
+        elif result.get("failed"):
+            self._waiting["outcome"] = outcome
         self._write_if_it_is_time(now=True)
 
     def shown(self, plan_hash: str | None) -> frozenset[str]:
@@ -127,13 +150,22 @@ class Board:
 
         def look() -> None:
             if plan_hash and self.shows_status and (self.item or self.look() is not None):
-                found.append(shown_in(self.item.get("status") or {}, plan_hash))
+                found.append(shown_in(self.item.get("status") or {}, plan_hash, self._spec_digest))
 
         self._softly(look)
         return found[0] if found else frozenset()
 
     def close(self) -> None:
         self._cluster.close()
+
+    @property
+    def _spec_digest(self) -> str:
+        """Of the spec that the arguments were taken from: it may be another one by now."""
+        return self.named.get("spec_digest") or ""
+
+    def _is_draining(self, **facts: str) -> None:
+        if self._is_a_drain:
+            self._waiting.update(facts, drainStatus="draining")
 
     def _message(self, text: str) -> None:
         self._waiting["message"] = text[:MOST_TEXT]

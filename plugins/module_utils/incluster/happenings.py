@@ -4,14 +4,17 @@
 
 """Kubernetes Events, for `kubectl describe` and `kubectl events`.
 
-Room: incluster. One for each milestone, never one an object. Whoever may not write them works on without.
+Room: incluster. One for each milestone, never one an object, and one for what is told again and again: it is counted.
+Whoever may not write them works on without.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from typing import TYPE_CHECKING
 
-from ..objects import Record, Resource, moment
+from ..objects import Record, Resource, moment, parse_time, record_of
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -24,11 +27,12 @@ HOME_OF_THE_HOMELESS = "default"
 
 def tell_people(
     resource: Resource, record: Record, reason: str, text: str, cluster: Cluster, *, warning: bool = False
-) -> None:
+) -> float:
+    """For how many seconds this is told already."""
     now = moment(cluster.server_time())
     namespace = record.namespace or HOME_OF_THE_HOMELESS
     event = {
-        "metadata": {"generateName": f"{record.name[:50]}.", "namespace": namespace},
+        "metadata": {"name": _name(record, reason, text), "namespace": namespace},
         "involvedObject": {
             "apiVersion": resource.api_version,
             "kind": resource.kind,
@@ -48,3 +52,17 @@ def tell_people(
     written = cluster.create(EVENTS, namespace, event)
     if written.problem is not None:
         raise written.problem
+    known = None if written.changed else cluster.read_whole(EVENTS, namespace, _name(record, reason, text))
+    if known is None:
+        return 0.0
+    again = {"count": (known.get("count") or 1) + 1, "lastTimestamp": now, "message": event["message"]}
+    written = cluster.merge_patch(EVENTS, record_of(known["metadata"]), again)
+    if written.problem is not None:
+        raise written.problem
+    return max(0.0, cluster.server_time() - parse_time(known["firstTimestamp"])) if known.get("firstTimestamp") else 0.0
+
+
+def _name(record: Record, reason: str, text: str) -> str:
+    """The same for the same news: numbers in it, such as seconds, make none."""
+    news = hashlib.sha256(f"{record.uid} {reason} {re.sub('[0-9]+', '', text)}".encode()).hexdigest()[:16]
+    return f"{record.name[:50].rstrip('-.')}.{news}"

@@ -17,8 +17,12 @@ from typing import Any
 GROUP = "sunset.dev"
 # Beside the role's arguments; the gate reads them.
 GATES = frozenset({"suspend", "approve", "onDeletion", "start"})
-# Below these keys the names are somebody's own: headers, labels, whole documents.
-FREE = frozenset({"headers", "cookies", "json", "manifests", "labels", "annotations", "nodeSelector", "verify"})
+# Below these keys the names are somebody's own: headers, kinds, whole documents and parts of them.
+FREE = frozenset(
+    {"headers", "cookies", "json", "manifests", "nodeSelector", "resources", "tolerations", "externalIds", "ownPolicy"}
+)
+# The same, where the key means something else elsewhere: (key above, key).
+FREE_WITHIN = frozenset({("backends", "page")})
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,21 @@ class Work:
     approved_always: str = ""
     # Status and conditions are ours to write.
     own: bool = True
+    # Roles that it may include: what the operator sets for them is set here, too.
+    includes: tuple[str, ...] = ()
+    # The module whose plan is shown, where it is not called like the role.
+    module: str = ""
+
+    @property
+    def engine(self) -> str:
+        return self.module or self.role
 
 
 WORKS: dict[tuple[str, str], Work] = {
-    (GROUP, "Uninstall"): Work("uninstall", "confirm", "skip"),
+    (GROUP, "Uninstall"): Work("uninstall", "confirm", "skip", includes=("maintenance",)),
     (GROUP, "Drain"): Work("drain", "plan_hash"),
     (GROUP, "ManagedClusterDeletion"): Work("managed_cluster", "plan_hash"),
-    (GROUP, "NetworkRevert"): Work("network_revert", "plan_hash"),
+    (GROUP, "NetworkRevert"): Work("network_revert", "plan_hash", module="nncp_revert"),
     (GROUP, "Maintenance"): Work("maintenance"),
     ("cluster.open-cluster-management.io", "ManagedCluster"): Work("managed_cluster", own=False),
     ("nmstate.io", "NodeNetworkConfigurationPolicy"): Work("network_revert", own=False),
@@ -57,13 +69,13 @@ def arguments_of(spec: Mapping[str, Any], role: str) -> dict[str, Any]:
     return {f"{role}_{snake(key)}": _inner(key, value) for key, value in given.items()}
 
 
-def _inner(key: str, value: Any) -> Any:
-    if key in FREE:
+def _inner(key: str, value: Any, above: str = "") -> Any:
+    if key in FREE or (above, key) in FREE_WITHIN:
         return value
     if isinstance(value, Mapping):
-        return {snake(name): _inner(name, part) for name, part in value.items()}
+        return {snake(name): _inner(name, part, key) for name, part in value.items()}
     if isinstance(value, list):
-        return [_inner("", part) for part in value]
+        return [_inner(key, part, above) for part in value]
     return value
 
 

@@ -20,7 +20,9 @@ from . import status
 from .board import Board
 from .kinds import Work, work_of
 from .reach import why_out_of_reach
-from .requests import NOTHING, Request, what_is_asked
+from .requests import NOTHING, Request, is_deleting, what_is_asked
+from .shown import digest_of
+from .words import for_kubectl
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 # reason of the Kubernetes Event, and whether it is a warning
 _EVENTS = {
     status.PLANNED: ("AwaitingApproval", False),
+    status.SCHEDULED: ("Scheduled", False),
     status.STANDING: ("InMaintenance", False),
     status.COMPLETED: ("Completed", False),
     status.BLOCKED: ("Blocked", True),
@@ -36,7 +39,11 @@ _EVENTS = {
 
 @dataclass
 class Begun:
-    """What to do now. `others` are all resources of the kind, for whoever clears up after those that are gone."""
+    """What to do now. `others` are all resources of the kind, for whoever clears up after those that are gone.
+
+    `spec_digest` tells the spec of which the arguments are from any other that asks for something else; `generation`
+    is its number.
+    """
 
     go: str
     role: str = ""
@@ -45,6 +52,8 @@ class Begun:
     wake_after: float = 0.0
     message: str = ""
     others: list[str] = field(default_factory=list)
+    spec_digest: str = ""
+    generation: int = 0
 
 
 def begin(
@@ -69,16 +78,28 @@ def begin(
         return _cannot_begin(board, str(problem), others, cluster)
     if request.phase and board.shows_status:
         _write(board, request.phase, request.message, "", cluster)
-    usual = {name: value for name, value in (defaults or {}).items() if name.startswith(f"{work.role}_")}
+    roles = tuple(f"{role}_" for role in (work.role, *work.includes))
+    usual = {name: value for name, value in (defaults or {}).items() if name.startswith(roles)}
     arguments = {**usual, **request.arguments}
-    return Begun(request.go, work.role, arguments, request.then, request.wake_after, request.message, others)
+    return Begun(
+        request.go,
+        work.role,
+        arguments,
+        request.then,
+        request.wake_after,
+        request.message,
+        others,
+        digest_of(item.get("spec") or {}),
+        item["metadata"].get("generation") or 0,
+    )
 
 
 def _request(item: Mapping[str, Any], work: Work, home: str, now: float) -> Request:
     refusal = why_out_of_reach(item, work, home)
-    if refusal:
+    # What a Maintenance holds goes back by its own name, whatever its spec has come to say.
+    if refusal and not (work.role == "maintenance" and is_deleting(item)):
         raise BadOption("not done", why=refusal[0], next_step=refusal[1])
-    return what_is_asked(item, work, now)
+    return what_is_asked(item, work, now, home)
 
 
 def _cannot_begin(board: Board, message: str, others: list[str], cluster: Cluster) -> Begun:
@@ -103,23 +124,37 @@ class Ended:
 
 
 def end(
-    named: Mapping[str, str], phase: str, message: str, cluster: Cluster, clock: Clock, *, check_mode: bool = False
+    named: Mapping[str, str],
+    phase: str,
+    message: str,
+    cluster: Cluster,
+    clock: Clock,
+    *,
+    generation: int = 0,
+    check_mode: bool = False,
 ) -> Ended:
-    """Say how it came out. A resource that is gone meanwhile needs no status."""
+    """Say how it came out. A resource that is gone meanwhile needs no status.
+
+    `generation`: of the spec that was worked on. If it was changed meanwhile, the new one is still to be done.
+    """
     _work(named)
+    message = for_kubectl(message)
     board = Board(named, cluster, clock, check_mode=check_mode)
     if board.look() is None:
         return Ended(changed=False)
+    if generation:
+        board.item["metadata"]["generation"] = generation
     what, warning = _EVENTS[phase]
+    blocked = phase == status.BLOCKED
     if board.shows_status:
         written = _write(board, phase, message, _blocking_reason(board.item), cluster)
-        wake = status.wait_before_next_try(written) if phase == status.BLOCKED else 0.0
-    else:
-        wake = status.FIRST_WAIT if phase == status.BLOCKED else 0.0
-    # Of others' kinds nothing is told that is no news: they are looked at again and again.
-    if board.shows_status or phase == status.BLOCKED:
         board.announce(what, message or what, warning=warning)
-    return Ended(changed=True, wake_after=wake)
+        return Ended(changed=True, wake_after=status.wait_before_next_try(written) if blocked else 0.0)
+    # Of others' kinds nothing is told that is no news: they are looked at again and again.
+    if not blocked:
+        return Ended(changed=True)
+    told_for = board.announce(what, message or what, warning=warning)
+    return Ended(changed=True, wake_after=status.wait_without_status(board.item, cluster.server_time(), told_for))
 
 
 def _blocking_reason(item: Mapping[str, Any]) -> str:

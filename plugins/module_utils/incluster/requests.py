@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..profiles.maintenance_operator import ENABLED, PAGE
+from ..profiles.maintenance_operator import ENABLED, HOLDER, PAGE
 from . import status
 from .kinds import Work, arguments_of
 from .windows import Window, window_of
@@ -34,16 +34,19 @@ class Request:
     wake_after: float = 0.0  # seconds until something has to be done again; 0: not before somebody changes something
 
 
-def what_is_asked(item: Mapping[str, Any], work: Work, now: float) -> Request:
+SUSPENDED = Request(NOTHING, status.SUSPENDED, "spec.suspend is true: set it to false, and it begins")
+
+
+def what_is_asked(item: Mapping[str, Any], work: Work, now: float, home: str = "") -> Request:
+    """`home`: the operator's own namespace. What is elsewhere acts on its own namespace only."""
     if not work.own:
         return _of_others(item, work)
-    spec = item.get("spec") or {}
-    if _is_deleting(item):
-        return _while_it_goes(item, work)
-    if spec.get("suspend"):
-        return Request(NOTHING, status.SUSPENDED, "spec.suspend is true: set it to false, and it begins")
+    if is_deleting(item):
+        return _while_it_goes(item, work, home)
     if work.role == "maintenance":
-        return _maintenance(item, window_of(item), now)
+        return _maintenance(item, window_of(item), now, home)
+    if (item.get("spec") or {}).get("suspend"):
+        return SUSPENDED
     if status.holds(item, "Completed"):
         return Request(NOTHING)
     return _once(item, work)
@@ -72,10 +75,11 @@ def _approved(work: Work, approval: str) -> dict[str, Any]:
     return {f"{work.role}_{work.approval}": work.approved_always} if work.approved_always else {}
 
 
-def _while_it_goes(item: Mapping[str, Any], work: Work) -> Request:
+def _while_it_goes(item: Mapping[str, Any], work: Work, home: str) -> Request:
     """It is being deleted, and our finalizer holds it until this is done."""
     if work.role == "maintenance":
-        return Request(RUN, status.RUNNING, "its routes go back", _ended(_routes_in_its_own_namespace(item)))
+        ends = Request(RUN, status.RUNNING, "its routes go back", _ended(item, home))
+        return ends if status.has_begun(item) else Request(NOTHING)
     spec = item.get("spec") or {}
     arguments = arguments_of(spec, work.role)
     if spec.get("onDeletion") and not spec.get("suspend") and not status.holds(item, "Completed"):
@@ -83,39 +87,63 @@ def _while_it_goes(item: Mapping[str, Any], work: Work) -> Request:
     return Request(NOTHING)
 
 
-def _routes_in_its_own_namespace(item: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a Maintenance. Where it names no namespace, its own is meant, never every one."""
-    arguments = arguments_of(item.get("spec") or {}, "maintenance")
-    home = item["metadata"]["namespace"]
-    targets = arguments.get("maintenance_targets")
-    if not targets:
-        return {"maintenance_namespace": home, **arguments}
-    return {**arguments, "maintenance_targets": [{"namespace": home, **target} for target in targets]}
-
-
-def _maintenance(item: Mapping[str, Any], window: Window, now: float) -> Request:
-    arguments = _routes_in_its_own_namespace(item)
-    if window.start is not None and now < window.start:
-        return Request(NOTHING, status.SCHEDULED, f"begins at {window.start_text}", wake_after=window.start - now)
+def _maintenance(item: Mapping[str, Any], window: Window, now: float, home: str) -> Request:
+    spec = item.get("spec") or {}
+    wake = max(0.0, window.end - now) if window.end is not None else 0.0
     if window.end is not None and now >= window.end:
+        if spec.get("suspend") and not status.has_begun(item):
+            return SUSPENDED
         if status.holds(item, "Completed"):
             return Request(NOTHING)
-        return Request(RUN, status.RUNNING, "the window is over", _ended(arguments))
-    wake = window.end - now if window.end is not None else 0.0
-    if (item.get("spec") or {}).get("state") != "enabled":
-        ends = Request(RUN, status.RUNNING, arguments=arguments)
+        return Request(RUN, status.RUNNING, "the window is over", _ended(item, home))
+    if spec.get("suspend"):
+        # What stands ends at its time all the same: nobody would know of it any more.
+        return Request(NOTHING, wake_after=wake) if status.has_begun(item) else SUSPENDED
+    if window.start is not None and now < window.start:
+        return _before_its_start(item, window, now, home)
+    if spec.get("state") != "enabled":
+        ends = Request(RUN, status.RUNNING, arguments=_routes_in_its_own_namespace(item))
         return Request(NOTHING) if status.holds(item, "Completed") else ends
     if status.holds(item, "Progressing", reason=status.reason_of(status.STANDING)):
         return Request(NOTHING, wake_after=wake)
+    arguments = {**_routes_in_its_own_namespace(item), "maintenance_holder": item["metadata"]["uid"]}
     if window.end is not None:
         arguments = {**arguments, "maintenance_end": window.end_text}
         arguments.pop("maintenance_window", None)
     return Request(RUN, status.RUNNING, arguments=arguments, then=status.STANDING, wake_after=wake)
 
 
-def _ended(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("maintenance_namespace", "maintenance_targets", "maintenance_timeout", "maintenance_route_kinds")
-    return {"maintenance_state": "disabled", **{key: arguments[key] for key in kept if key in arguments}}
+def _before_its_start(item: Mapping[str, Any], window: Window, now: float, home: str) -> Request:
+    wait, message = (window.start or 0.0) - now, f"begins at {window.start_text}"
+    if status.has_begun(item):  # its start was moved
+        return Request(RUN, status.RUNNING, message, _ended(item, home), status.SCHEDULED, wait)
+    return Request(NOTHING, status.SCHEDULED, message, wake_after=wait)
+
+
+def _routes_in_its_own_namespace(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a Maintenance. Where it names no namespace, its own is meant, never every one."""
+    arguments = arguments_of(item.get("spec") or {}, "maintenance")
+    own = item["metadata"]["namespace"]
+    targets = arguments.get("maintenance_targets")
+    if not targets:
+        return {**arguments, "maintenance_namespace": arguments.get("maintenance_namespace") or own}
+    placed = [{**target, "namespace": target.get("namespace") or own} for target in targets]
+    return {**arguments, "maintenance_targets": placed}
+
+
+def _ended(item: Mapping[str, Any], home: str) -> dict[str, Any]:
+    """Whatever it holds goes back, whatever its spec names by now, and nothing that is there for somebody else."""
+    arguments, metadata = arguments_of(item.get("spec") or {}, "maintenance"), item["metadata"]
+    elsewhere = bool(home) and metadata["namespace"] != home
+    kept = ["maintenance_timeout", "maintenance_linger", "maintenance_reopen_endpoints"]
+    # Outside the operator's own namespace nobody can have been given others.
+    kept += [] if elsewhere else ["maintenance_route_kinds"]
+    return {
+        "maintenance_state": "disabled",
+        "maintenance_holder": metadata["uid"],
+        **({"maintenance_namespace": metadata["namespace"]} if elsewhere else {}),
+        **{key: arguments[key] for key in kept if key in arguments},
+    }
 
 
 # -- kinds of others, which opted in by a label -------------------------------------------------------------------
@@ -124,7 +152,7 @@ def _ended(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _of_others(item: Mapping[str, Any], work: Work) -> Request:
     if work.role == "maintenance":
         return _route(item)
-    if not _is_deleting(item):
+    if not is_deleting(item):
         return Request(NOTHING)
     name = item["metadata"]["name"]
     named = {"managed_cluster": {"names": [name]}, "network_revert": {"nncp": name}}[work.role]
@@ -132,22 +160,23 @@ def _of_others(item: Mapping[str, Any], work: Work) -> Request:
 
 
 def _route(item: Mapping[str, Any]) -> Request:
-    """A route follows its annotation, as the operator of that name did it."""
-    if _is_deleting(item):
+    """A route follows its annotation, as the operator of that name did it. A page for any other reason stays."""
+    if is_deleting(item):
         return Request(NOTHING)
     metadata = item["metadata"]
     annotations = metadata.get("annotations") or {}
     wanted = str(annotations.get(ENABLED, "")).lower() == "true"
     target = {"kind": item["kind"], "name": metadata["name"], "namespace": metadata["namespace"]}
-    request = Request(RUN, arguments={"maintenance_state": "enabled", "maintenance_targets": [target]})
+    asked = {"maintenance_state": "enabled", "maintenance_targets": [target], "maintenance_holder": HOLDER}
+    request = Request(RUN, arguments=asked)
     if not wanted:
         return replace(request, arguments={**request.arguments, "maintenance_state": "disabled"})
     page = annotations.get(PAGE)
     return replace(request, arguments={**request.arguments, "maintenance_page": {"name": page}}) if page else request
 
 
-def _is_deleting(item: Mapping[str, Any]) -> bool:
+def is_deleting(item: Mapping[str, Any]) -> bool:
     return bool((item.get("metadata") or {}).get("deletionTimestamp"))
 
 
-__all__ = ["NOTHING", "PLAN", "RUN", "Request", "what_is_asked"]
+__all__ = ["NOTHING", "PLAN", "RUN", "Request", "is_deleting", "what_is_asked"]

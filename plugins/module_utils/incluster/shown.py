@@ -5,21 +5,33 @@
 """Which objects a plan has shown, kept in the status: what was approved can be gone on with after a restart.
 
 Room: incluster (pure). A run that was cut off leaves less to do, so its plan has another hash; it goes on without a new
-approval if everything that is left was in the plan that somebody saw.
+approval if everything that is left was in the plan that somebody saw, and what is to be done with it is still the same.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .kinds import GATES
+
 # A status has its limits: 22 characters an object.
 MOST = 5000
+# These say how long and how many at most, never what is done: they may change after an approval.
+_PATIENCE = frozenset({"timeout", "maxObjects", "failFast"})
 
 
-def kept_of(plan: Mapping[str, Any], plan_hash: str) -> dict[str, str]:
+def digest_of(spec: Mapping[str, Any]) -> str:
+    """The same for all specs that ask for the same work."""
+    work = {key: value for key, value in spec.items() if key not in GATES | _PATIENCE}
+    return hashlib.sha256(json.dumps(work, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def kept_of(plan: Mapping[str, Any], plan_hash: str, digest: str) -> dict[str, str]:
     """For the status; without objects where there are too many, or one is called differently."""
     try:
         packed = b"".join(uuid.UUID(uid).bytes for uid in sorted(set(_uids(plan))))
@@ -27,13 +39,13 @@ def kept_of(plan: Mapping[str, Any], plan_hash: str) -> dict[str, str]:
         packed = b""
     if len(packed) > MOST * 16:
         packed = b""
-    return {"planHash": plan_hash, "objects": base64.b64encode(packed).decode()}
+    return {"planHash": plan_hash, "spec": digest, "objects": base64.b64encode(packed).decode()}
 
 
-def shown_in(status: Mapping[str, Any], plan_hash: str | None) -> frozenset[str]:
-    """uids of everything in the plan with this hash; nothing where another one was shown."""
+def shown_in(status: Mapping[str, Any], plan_hash: str | None, digest: str) -> frozenset[str]:
+    """uids of everything in the plan with this hash; nothing where another one was shown, or for another spec."""
     kept = status.get("shown") or {}
-    if not plan_hash or kept.get("planHash") != plan_hash:
+    if not plan_hash or (kept.get("planHash"), kept.get("spec")) != (plan_hash, digest):
         return frozenset()
     packed = base64.b64decode(kept.get("objects") or "")
     return frozenset(str(uuid.UUID(bytes=packed[place : place + 16])) for place in range(0, len(packed), 16))

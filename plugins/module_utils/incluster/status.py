@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..objects import parse_time
+
 SUSPENDED, SCHEDULED, PLANNING, PLANNED = "suspended", "scheduled", "planning", "planned"
 RUNNING, STANDING, COMPLETED, BLOCKED = "running", "standing", "completed", "blocked"
 
@@ -65,6 +67,13 @@ def holds(item: Mapping[str, Any], type_: str, *, reason: str = "") -> bool:
     return False
 
 
+def has_begun(item: Mapping[str, Any]) -> bool:
+    """Whether something of it may be in force, whatever its spec says now."""
+    conditions = (item.get("status") or {}).get("conditions") or ()
+    reason = next((one.get("reason") for one in conditions if one.get("type") == "Progressing"), "")
+    return reason in {reason_of(phase) for phase in (RUNNING, STANDING, BLOCKED)}
+
+
 def in_phase(item: Mapping[str, Any], phase: str, now: str, *, message: str = "", reason: str = "") -> dict[str, Any]:
     """The status with the conditions of a phase. `reason` is for what blocks."""
     status = dict(item.get("status") or {})
@@ -96,10 +105,17 @@ def in_phase(item: Mapping[str, Any], phase: str, now: str, *, message: str = ""
 
 
 def wait_before_next_try(status: Mapping[str, Any]) -> float:
-    """Longer each time, and never so long that an obstacle that went is noticed much later."""
+    """In seconds. Longer each time, and never so long that an obstacle that went is noticed much later."""
     tries = max(1, int(status.get("attempts") or 1))
     wait: float = FIRST_WAIT * 2 ** min(tries - 1, 10)
     return min(wait, LONGEST_WAIT)
+
+
+def wait_without_status(item: Mapping[str, Any], now: float, told_for: float) -> float:
+    """The same for kinds of others, which keep no tries of ours: by how long it hangs already."""
+    deleted = (item.get("metadata") or {}).get("deletionTimestamp")
+    hangs = max(told_for, now - parse_time(deleted) if deleted else 0.0)
+    return min(max(hangs / 4, FIRST_WAIT), LONGEST_WAIT)
 
 
 def facts_in(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -107,6 +107,7 @@ ARGUMENTS = {
     "linger": {"type": "int", "default": 5},
     "sweep_after": {"type": "int", "default": 600},
     "reason": {"type": "str"},
+    "holder": {"type": "str"},
     "coverage": {"type": "bool", "default": True},
     "route_kinds": ROUTE_KINDS,
 }

@@ -42,6 +42,8 @@ def work(context: Context) -> Report:
         "requeue_after": as_period(begun.wake_after),
         "message": begun.message,
         "others": begun.others,
+        "spec_digest": begun.spec_digest,
+        "generation": begun.generation,
         "requests": context.cluster.requests(),
     }
     return Report(result)

@@ -18,8 +18,9 @@ ARGUMENTS = {
     **CONNECTION,
     "parallel": RUN["parallel"],
     **RESOURCE,
-    "phase": {"type": "str", "choices": ["planned", "standing", "completed", "blocked"], "required": True},
+    "phase": {"type": "str", "choices": ["scheduled", "planned", "standing", "completed", "blocked"], "required": True},
     "text": {"type": "str", "default": ""},
+    "generation": {"type": "int", "default": 0},
 }
 
 
@@ -31,6 +32,7 @@ def work(context: Context) -> Report:
         params["text"],
         context.cluster,
         context.clock,
+        generation=params["generation"],
         check_mode=context.check_mode,
     )
     result = {

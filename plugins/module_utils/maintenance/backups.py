@@ -10,6 +10,7 @@ route that shows a page can never become its own backup.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +18,10 @@ from typing import Any
 
 from ..objects import ObjectRef, Record, moment, parse_time, record_of
 from .changes import Change, Operation, change_from
-from .markers import BACKUP, BACKUP_PREFIX, OUR_LABEL, REASON, ROLE, UNTIL
+from .markers import BACKUP, BACKUP_PREFIX, HOLDERS, OUR_LABEL, REASON, ROLE, UNTIL
 
+# Whoever runs a task and names no holder. Never written down: a backup that names nobody is theirs.
+BY_HAND = "task"
 _TARGET, _BEGAN, _PAUSED = "target", "began", "paused-"
 
 
@@ -42,6 +45,18 @@ class Began:
     by: str = ""
 
 
+@dataclass(frozen=True)
+class Remarks:
+    """What may change while maintenance goes on: until when, why, and on whose behalf."""
+
+    until: float | None = None
+    reason: str = ""
+    holders: frozenset[str] = frozenset({BY_HAND})
+
+    def joined_by(self, holders: frozenset[str]) -> Remarks:
+        return dataclasses.replace(self, holders=self.holders | holders)
+
+
 @dataclass
 class Backup:
     record: Record
@@ -49,10 +64,21 @@ class Backup:
     changes: list[Change] = field(default_factory=list)
     paused: list[Paused] = field(default_factory=list)
     began: Began = field(default_factory=Began)
-    until: float | None = None
-    reason: str = ""
+    remarks: Remarks = field(default_factory=Remarks)
     keys: frozenset[str] = frozenset()
     made_at: float = 0.0
+
+    @property
+    def until(self) -> float | None:
+        return self.remarks.until
+
+    @property
+    def reason(self) -> str:
+        return self.remarks.reason
+
+    @property
+    def holders(self) -> frozenset[str]:
+        return self.remarks.holders
 
 
 def backup_name(uid: str) -> str:
@@ -65,8 +91,7 @@ def new_backup(
     changes: Sequence[Change],
     paused: Sequence[Paused],
     began: Began,
-    until: float | None,
-    reason: str,
+    remarks: Remarks,
 ) -> dict[str, Any]:
     """A ConfigMap that goes with its route."""
     owner = {"apiVersion": target.api_version, "kind": target.kind, "name": target.name, "uid": target.uid}
@@ -75,7 +100,7 @@ def new_backup(
             "name": backup_name(target.uid),
             "namespace": target.namespace,
             "labels": {ROLE: BACKUP, OUR_LABEL[0]: OUR_LABEL[1]},
-            "annotations": _remarks(until, reason),
+            "annotations": _written(remarks),
             "ownerReferences": [owner],
         },
         "data": {
@@ -86,16 +111,14 @@ def new_backup(
     }
 
 
-def grown(
-    backup: Backup, changes: Sequence[Change], paused: Sequence[Paused], until: float | None, reason: str
-) -> list[Operation]:
+def grown(backup: Backup, changes: Sequence[Change], paused: Sequence[Paused], remarks: Remarks) -> list[Operation]:
     """The patch that adds to a backup. Existing entries are not touched; only the remarks may change."""
     operations: list[Operation] = [
         {"op": "add", "path": f"/data/{key}", "value": value} for key, value in _numbered(changes, paused, backup.keys)
     ]
-    wanted, known = _remarks(until, reason), _remarks(backup.until, backup.reason)
+    wanted, known = _written(remarks), _written(backup.remarks)
     if wanted != known:
-        others = {key: value for key, value in backup.record.annotations.items() if key not in (UNTIL, REASON)}
+        others = {key: value for key, value in backup.record.annotations.items() if key not in (UNTIL, REASON, HOLDERS)}
         operations.append({"op": "add", "path": "/metadata/annotations", "value": {**others, **wanted}})
     if operations:
         version = backup.record.resource_version
@@ -112,16 +135,24 @@ def _numbered(changes: Sequence[Change], paused: Sequence[Paused], taken: frozen
         yield f"{_PAUSED}{number}", json.dumps(vars(one), sort_keys=True)
 
 
-def _remarks(until: float | None, reason: str) -> dict[str, str]:
-    said = {UNTIL: moment(until) if until is not None else "", REASON: reason}
+def _written(remarks: Remarks) -> dict[str, str]:
+    said = {
+        UNTIL: moment(remarks.until) if remarks.until is not None else "",
+        REASON: remarks.reason,
+        HOLDERS: "" if remarks.holders == {BY_HAND} else " ".join(sorted(remarks.holders)),
+    }
     return {key: value for key, value in said.items() if value}
+
+
+def _read(annotations: Mapping[str, str]) -> Remarks:
+    until, holders = annotations.get(UNTIL), frozenset(annotations.get(HOLDERS, "").split())
+    return Remarks(parse_time(until) if until else None, annotations.get(REASON, ""), holders or Remarks.holders)
 
 
 def read_backup(item: Mapping[str, Any]) -> Backup:
     record = record_of(item["metadata"])
     data: Mapping[str, str] = item.get("data") or {}
     target = json.loads(data.get(_TARGET) or "{}")
-    until = record.annotations.get(UNTIL)
     numbers = sorted(key for key in data if key.isdigit())
     return Backup(
         record,
@@ -129,8 +160,7 @@ def read_backup(item: Mapping[str, Any]) -> Backup:
         [change_from(json.loads(data[key])) for key in numbers],
         [Paused(**json.loads(data[key])) for key in sorted(data) if key.startswith(_PAUSED)],
         Began(**json.loads(data.get(_BEGAN) or "{}")),
-        parse_time(until) if until else None,
-        record.annotations.get(REASON, ""),
+        _read(record.annotations),
         frozenset(data),
         made_at(item),
     )

@@ -10,6 +10,7 @@ not hold up the others.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -20,11 +21,12 @@ from ..limits import check_limits
 from ..pointers import ABSENT
 from ..problems import Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
-from .backups import Backup
+from .backups import BY_HAND, Backup
 from .changes import Operation, latest, never_shown
 from .claims import claim, services_in
 from .hosting import release
 from .locations import Location, ServiceRef
+from .markers import SEED_HOLDER
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .overlaying import covered_places, refuse_unseen, take_from_front
@@ -32,10 +34,10 @@ from .patching import Vanished, patch_route
 from .pausing import require_rights, resume
 from .readiness import let_controllers_notice, wait_for_application
 from .recalling import recall
-from .recording import forget, record
+from .recording import forget, let_go, record
 from .restore import Restore, restore
 from .rights import require_all
-from .scene import HostedPage, Route, Scene, look, look_again
+from .scene import HostedPage, Route, Scene, look, look_again, look_for_held
 from .seed import SEED_MARKS, adopt_seed_backups, forget_seed, is_seeds, seed_backup_of, sweep_seed_pages
 from .selection import Chosen, choose, kinds_of, missing, namespaces_of, needed_kinds
 from .swap import Wish
@@ -52,6 +54,9 @@ class Return:
 
 
 def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
+    if options.holder and not options.targets:
+        let_go_of(look_for_held(options.holder, None, run.cluster), options, outcome, run)
+        return
     meant = kinds_of(options.targets, options.kinds, run.cluster)
     scene = look(
         options.kinds,
@@ -61,14 +66,75 @@ def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) 
         needed=needed_kinds(options.targets, meant),
     )
     adopt_seed_backups(scene, run)
-    seeds = {route.uid: route.pages for route in scene.routes.values() if is_seeds(route)}
     absent = missing(options.targets, meant, scene)
     if absent:
         outcome.warn(f"not there any more: {', '.join(absent[:10])}", run.tell)
-    chosen = choose(options.targets, meant, scene, before=True)
-    bring_back([one for one in chosen if _has_anything(one.route, scene)], scene, options, outcome, run)
+    _open(choose(options.targets, meant, scene, before=True), scene, options, outcome, run)
+
+
+def let_go_of(held: Sequence[Backup], options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
+    """Whole routes, wherever they are: their backups tell."""
+    namespaces = frozenset(backup.record.namespace for backup in held)
+    needed = frozenset((backup.target.api_version.rpartition("/")[0], backup.target.kind) for backup in held)
+    scene = look(options.kinds, namespaces, run.cluster, widely=False, needed=needed)
+    uids = {backup.target.uid for backup in held}
+    everything = choose((), kinds_of((), options.kinds, run.cluster), scene, before=True)
+    _open([one for one in everything if one.route.uid in uids], scene, options, outcome, run)
+
+
+def let_go_beyond(routes: Sequence[Route], options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
+    """What the holder held before, and does not name any more, leads to its application again."""
+    if not options.holder:
+        return
+    meant = {route.uid for route in routes}
+    try:
+        held = look_for_held(options.holder, None, run.cluster)
+    except Interrupted:
+        raise
+    except Problem:  # who may not look everywhere holds nothing elsewhere
+        held = look_for_held(options.holder, namespaces_of(options.targets), run.cluster)
+    left = [backup for backup in held if backup.target.uid not in meant]
+    if left:
+        plan_hash = outcome.plan_hash
+        let_go_of(left, dataclasses.replace(options, max_objects=None, plan_hash=None), outcome, run)
+        outcome.plan_hash = plan_hash
+
+
+def _open(
+    chosen: Sequence[Chosen], scene: Scene, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run
+) -> None:
+    chosen = [one for one in chosen if _has_anything(one.route, scene)]
+    shared: list[Chosen] = []
+    if options.holder:
+        held = [one for one in chosen if options.holder in _holders_of(one.route)]
+        shared = [one for one in held if len(_holders_of(one.route)) > 1]
+        chosen = [one for one in held if one not in shared]
+    seeds = {one.route.uid: one.route.pages for one in chosen if is_seeds(one.route)}
+    bring_back(chosen, scene, options, outcome, run)
     if not options.check_mode:
         _remove_seed_pages([one.route for one in chosen if one.route.uid in seeds], seeds, scene, outcome, run)
+    # Those who held it, too, may have let go meanwhile.
+    left = [one for one in shared if not _leave_to_others(one.route, options, outcome, run)]
+    if left:
+        bring_back(left, scene, dataclasses.replace(options, plan_hash=None), outcome, run)
+
+
+def _leave_to_others(route: Route, options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> bool:
+    """What others hold, too, stays behind its page for them. Whether there still are any."""
+    others = ", ".join(sorted(_holders_of(route) - {options.holder}))
+    if not options.check_mode and not let_go(route, options.holder, run):
+        return False
+    told = TargetOutcome(route.ref, "enabled", page=", ".join(sorted(route.pages)), why=f"it stays for {others}")
+    told.changed = outcome.changed = True
+    outcome.targets.append(told)
+    return True
+
+
+def _holders_of(route: Route) -> frozenset[str]:
+    """A route that the maintenance-operator has changed has asked for it by its annotation."""
+    if route.backup is not None:
+        return route.backup.holders
+    return frozenset({SEED_HOLDER if is_seeds(route) else BY_HAND})
 
 
 def _remove_seed_pages(
@@ -111,7 +177,9 @@ def bring_back(
     _require_rights(returns, run)
     if options.check_mode:
         _try(returns, run)
-        outcome.changed = any(back.outcome.state == "pending" or back.restore.whole for back in returns)
+        outcome.changed = outcome.changed or any(
+            back.outcome.state == "pending" or back.restore.whole for back in returns
+        )
         return
     if options.reopen_endpoints:
         wait_for_application(_services(returns), run)
@@ -308,7 +376,7 @@ def _keep_if_needed(routes: Sequence[Route], run: Run) -> None:
         backup = known.get(now.uid)
         if now.pages and backup is not None:
             now.backup = None
-            record(now, backup.changes, backup.paused, backup.began, backup.until, backup.reason, run)
+            record(now, backup.changes, backup.paused, backup.began, backup.remarks, run)
 
 
 def _release_pages(

@@ -19,10 +19,10 @@ from ..events import Noted, Planned
 from ..limits import check_limits
 from ..objects import moment
 from ..problems import Interrupted, Problem, Refused
-from .backups import Began
+from .backups import BY_HAND, Began, Remarks
 from .changes import Operation, never_shown
 from .coverage import as_it_will_be, tell_what_stays_open
-from .disable import take_pages_away
+from .disable import let_go_beyond, take_pages_away
 from .drift import last_writer, put_back
 from .end_job import end_jobs
 from .gitops import Truce, make_truce
@@ -94,6 +94,7 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
         if options.coverage:
             after = [(as_it_will_be(plan.route, plan.swap), plan.swap) for plan in plans]
             tell_what_stays_open(after, scene, outcome, run.cluster)
+        let_go_beyond([plan.route for plan in plans], options, outcome, run)
         return
     _host(plans, options, outcome, run)
     plans = _as_they_are_now(plans, run)
@@ -108,6 +109,7 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
         shown = [(plan.route.kind, place, plan.bundle.id) for plan in plans for place in plan.swap.swapped]
         verify(shown, options.verify, options.answering, run.ask_web, outcome, run)
     _release_old_pages(plans, scene, outcome, run)
+    let_go_beyond([plan.route for plan in plans], options, outcome, run)
 
 
 def _choose(
@@ -337,7 +339,7 @@ def _swap_one(
         plan.swap, plan.route = done, route
         known = route.backup.paused if route.backup else []
         if done.needed or plan.paused or (route.backup and _says_something_else(route, options)):
-            record(route, done.changes, plan.paused, began, options.ends_at, options.reason, run)
+            record(route, done.changes, plan.paused, began, _remarks(options), run)
             paused = pauses.hold(route, plan.paused, known) or paused
         return done.operations
 
@@ -350,13 +352,17 @@ def _overlay_one(plan: Plan, options: MaintenanceOptions, around: Surroundings, 
     overlay = around.overlay_for(route, plan.selection, plan.bundle.name)
     plan.overlay, plan.swap = overlay, _as_a_swap(overlay)
     if route.backup is None or plan.needed or _says_something_else(route, options):
-        record(route, [in_front_of(overlay)], [], began, options.ends_at, options.reason, run)
+        record(route, [in_front_of(overlay)], [], began, _remarks(options), run)
     return put_in_front(route, overlay, run)
+
+
+def _remarks(options: MaintenanceOptions) -> Remarks:
+    return Remarks(options.ends_at, options.reason, frozenset({options.holder or BY_HAND}))
 
 
 def _says_something_else(route: Route, options: MaintenanceOptions) -> bool:
     backup = route.backup
-    return backup is not None and (backup.until, backup.reason) != (options.ends_at, options.reason)
+    return backup is not None and backup.remarks != _remarks(options).joined_by(backup.holders)
 
 
 def _put_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> None:
@@ -416,7 +422,7 @@ def _keep_what_is_needed(plans: Sequence[Plan], options: MaintenanceOptions, run
         if route.uid not in backups and route.backup is not None:
             known = route.backup
             route.backup = None
-            record(route, known.changes, known.paused, known.began, options.ends_at, options.reason, run)
+            record(route, known.changes, known.paused, known.began, _remarks(options).joined_by(known.holders), run)
         if page is None or route.uid not in page.owners:
             further = functools.partial(end_jobs, options, plan.bundle, route.namespace)
             host(plan.bundle, route.namespace, options.workload, [route], run, further)

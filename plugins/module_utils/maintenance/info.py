@@ -84,6 +84,7 @@ def _told(route: Route, scene: Scene, now: float) -> TargetOutcome:
         until=backup.until if backup else None,
         reason=backup.reason if backup else "",
         paused=[str(ref_of(one)) for one in backup.paused] if backup else [],
+        holders=sorted(backup.holders) if backup else [],
     )
 
 

@@ -19,6 +19,7 @@ ROLE, PAGE, BACKUP, OVERLAY = "sunset.dev/maintenance", "page", "backup", "overl
 DIGEST = "sunset.dev/page-digest"
 # On a backup, because they may change while maintenance goes on.
 UNTIL, REASON = "sunset.dev/maintenance-until", "sunset.dev/maintenance-reason"
+HOLDERS = "sunset.dev/maintenance-holders"
 BACKUP_PREFIX, OVERLAY_PREFIX = "maintenance-backup-", "maintenance-overlay-"
 # On an overlay: what it was made of, and the places of its route that it stands in front of.
 OVERLAY_DIGEST, OVERLAY_PLACES = "sunset.dev/overlay-digest", "sunset.dev/overlay-places"
@@ -30,7 +31,7 @@ SOLVER = "acme.cert-manager.io/http01-solver"
 # The label with which a route opts in to our own operator.
 MANAGED = "sunset.dev/managed"
 
-SEED, SEED_ENABLED, SEED_PAGE = seed.PREFIX, seed.ENABLED, seed.PAGE
+SEED, SEED_ENABLED, SEED_PAGE, SEED_HOLDER = seed.PREFIX, seed.ENABLED, seed.PAGE, seed.HOLDER
 SEED_MARKER, SEED_SERVICE, SEED_USED_BY = SEED + "original-service", SEED + "service-name", SEED + "used-by"
 SEED_LABELS = {"app": "maintenance-page", "managed-by": "maintenance-operator"}
 SEED_BACKUP_LABEL = ("app", "maintenance-operator")

@@ -101,6 +101,7 @@ class MaintenanceOptions:
     linger: float = 5.0
     sweep_after: float = 600.0
     reason: str = ""
+    holder: str = ""  # on whose behalf; empty: that of whoever runs the task
     coverage: bool = True
     kinds: tuple[RouteKind, ...] = ROUTE_KINDS
     timeout: float = 600.0
@@ -115,7 +116,12 @@ def parse_maintenance(params: Mapping[str, Any], *, check_mode: bool) -> Mainten
     check_run_options(params, bad)
     state = params["state"]
     kinds = ROUTE_KINDS + tuple(_route_kinds(params.get("route_kinds"), bad))
-    targets = parse_targets(params.get("targets"), bad, needed=state != "swept")
+    holder = params.get("holder") or ""
+    if re.search(r"\s", holder):
+        bad.add("holder", "is one word, without spaces")
+    # What somebody holds can be found by his name alone.
+    anywhere = state == "swept" or (state == "disabled" and bool(holder))
+    targets = parse_targets(params.get("targets"), bad, needed=not anywhere)
     ends_at, lasts, job = _window(params.get("window"), bad)
     options = MaintenanceOptions(
         state=state,
@@ -136,6 +142,7 @@ def parse_maintenance(params: Mapping[str, Any], *, check_mode: bool) -> Mainten
         linger=float(_at_least("linger", params["linger"], 0, bad)),
         sweep_after=float(_at_least("sweep_after", params["sweep_after"], 0, bad)),
         reason=(params.get("reason") or "").strip(),
+        holder=holder,
         coverage=params["coverage"],
         kinds=kinds,
         timeout=float(params["timeout"]),

@@ -59,6 +59,7 @@ class TargetOutcome:
     by: str = ""
     reason: str = ""
     paused: list[str] = field(default_factory=list)  # owners that wait for it
+    holders: list[str] = field(default_factory=list)  # on whose behalf it is in maintenance
     item: Mapping[str, Any] | None = None  # as it was read, and what was sent, for previews
     operations: Sequence[Operation] = ()
     hidden: Sequence[Any] = ()  # entries in them that must not be shown

@@ -16,7 +16,7 @@ from ..events import Did
 from ..objects import ObjectRef
 from ..problems import Refused
 from ..well_known import CONFIG_MAPS
-from .backups import Backup, Began, Paused, backup_name, grown, new_backup, read_backup
+from .backups import Backup, Began, Paused, Remarks, backup_name, grown, new_backup, read_backup
 from .changes import Change
 from .outcome import Run
 from .scene import Route
@@ -29,14 +29,16 @@ def record(
     changes: Sequence[Change],
     paused: Sequence[Paused],
     began: Began,
-    until: float | None,
-    reason: str,
+    remarks: Remarks,
     run: Run,
 ) -> None:
-    """After this the backup holds these changes; `route.backup` is as it is on the cluster."""
+    """After this the backup holds these changes; `route.backup` is as it is on the cluster.
+
+    Who held it before holds it still: a page is there until the last of them lets go.
+    """
     for _race in range(_RACES):
         if route.backup is None:
-            item = new_backup(route.ref, changes, paused, began, until, reason)
+            item = new_backup(route.ref, changes, paused, began, remarks)
             written = run.cluster.create(CONFIG_MAPS, route.namespace, item)
             if written.problem:
                 raise written.problem
@@ -49,7 +51,7 @@ def record(
         known = {change.key: change.before for change in route.backup.changes}
         news = [change for change in changes if change.key not in known or known[change.key] != change.before]
         fresh = [one for one in paused if one not in route.backup.paused]
-        operations = grown(route.backup, news, fresh, until, reason)
+        operations = grown(route.backup, news, fresh, remarks.joined_by(route.backup.holders))
         if not operations:
             return
         written = run.cluster.json_patch(CONFIG_MAPS, route.backup.record, operations)
@@ -60,7 +62,30 @@ def record(
             route.backup = _read(route, run)
             return
         route.backup = _read(route, run)
-    raise Refused(
+    raise _too_busy(route)
+
+
+def let_go(route: Route, holder: str, run: Run) -> bool:
+    """This holder needs the page no longer. Whether somebody else does: then only the name goes."""
+    for _race in range(_RACES):
+        others = route.backup.holders - {holder} if route.backup else frozenset()
+        if route.backup is None or not others:
+            return False
+        # A time that has come was that of the holder who leaves.
+        until = route.backup.until if (route.backup.until or 0.0) > run.cluster.server_time() else None
+        operations = grown(route.backup, [], [], Remarks(until, route.backup.reason, others))
+        written = run.cluster.json_patch(CONFIG_MAPS, route.backup.record, operations)
+        if not written.raced and not written.gone:
+            run.tell(Did("let go of", route.ref, written.effect.value))
+            if written.problem:
+                raise written.problem
+            return True
+        route.backup = _read(route, run)
+    raise _too_busy(route)
+
+
+def _too_busy(route: Route) -> Refused:
+    return Refused(
         "cannot keep the backup",
         which=f"of {route.ref}",
         why="somebody else writes to it again and again",

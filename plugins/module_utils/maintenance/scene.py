@@ -193,6 +193,14 @@ def look_again(routes: Iterable[Route], cluster: Cluster) -> dict[str, Route]:
     return found
 
 
+def look_for_held(holder: str, namespaces: frozenset[str] | None, cluster: Cluster) -> list[Backup]:
+    """Backups of routes that are in maintenance on behalf of this one."""
+    seen = Scene()
+    for item in _config_maps(namespaces, cluster):
+        _sort_in(item, seen)
+    return [backup for backup in seen.orphans if holder in backup.holders]
+
+
 def look_at_ours(namespaces: frozenset[str], cluster: Cluster) -> tuple[dict[Place, HostedPage], dict[str, Backup]]:
     """Pages by place, and backups by the uid of their route, as they are now."""
     seen = Scene()
@@ -254,7 +262,8 @@ def _sort_in(item: Mapping[str, Any], scene: Scene) -> None:
         return
     backup = read_backup(item)
     route = scene.routes.get(backup.target.uid)
-    if route is None:
+    # Whoever may write in one namespace must not say how a route of another one was before.
+    if route is None or route.namespace != record.namespace:
         scene.orphans.append(backup)
     else:
         route.backup = backup

@@ -18,12 +18,13 @@ from typing import Any
 from ..events import Did
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
 from ..well_known import CONFIG_MAPS, SERVICES
-from .backups import Backup, Began
+from .backups import Backup, Began, Remarks
 from .locations import locations_of
 from .markers import (
     BACKUP_PREFIX,
     SEED_BACKUP_LABEL,
     SEED_ENABLED,
+    SEED_HOLDER,
     SEED_LABELS,
     SEED_MARKER,
     SEED_PAGE,
@@ -73,7 +74,8 @@ def _read(item: Mapping[str, Any], route: Route) -> Backup | None:
     if not locations_of({"metadata": {"namespace": route.namespace}, "spec": spec}, route.kind):
         return None
     changes = backends_in(spec, route.kind, route.namespace)
-    return Backup(record_of(item["metadata"]), route.ref, changes, began=Began(by="maintenance-operator"))
+    remarks = Remarks(holders=frozenset({SEED_HOLDER}))
+    return Backup(record_of(item["metadata"]), route.ref, changes, [], Began(by="maintenance-operator"), remarks)
 
 
 def seed_backup_of(route: Route) -> bool:

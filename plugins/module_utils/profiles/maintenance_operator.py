@@ -11,3 +11,5 @@ from __future__ import annotations
 
 PREFIX = "maintenance-operator.mithucste30.io/"
 ENABLED, PAGE = PREFIX + "enabled", PREFIX + "custom-page"
+# On whose behalf a route is behind a page that has asked for it by its annotation.
+HOLDER = "annotation"

@@ -23,7 +23,7 @@ NOW = parse_time("2026-11-16T21:00:00Z")
 
 def resource(kind: str, *phases: str, deleting: bool = False, generation: int = 1, **spec: Any) -> dict[str, Any]:
     """A resource whose status went through these phases, for the spec it has now."""
-    metadata = {"name": "one", "namespace": "home", "generation": generation, "creationTimestamp": BORN}
+    metadata = {"name": "one", "namespace": "home", "uid": "u", "generation": generation, "creationTimestamp": BORN}
     item: dict[str, Any] = {"apiVersion": "sunset.dev/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
     for phase in phases:
         item["status"] = status.in_phase(item, phase, BORN)
@@ -32,10 +32,10 @@ def resource(kind: str, *phases: str, deleting: bool = False, generation: int = 
     return item
 
 
-def asked(item: dict[str, Any]) -> Request:
+def asked(item: dict[str, Any], home: str = "") -> Request:
     work = work_of(item["apiVersion"], item["kind"])
     assert work is not None
-    return what_is_asked(item, work, NOW)
+    return what_is_asked(item, work, NOW, home)
 
 
 ONCE = {
@@ -82,6 +82,14 @@ def test_names_become_those_of_the_role_and_what_is_somebodys_own_stays() -> Non
         "headers": {"X-Retry-At": "now"},
         "targets": [{"labelSelector": "a=b", "ingressClass": "x"}],
         "manifests": [{"apiVersion": "v1", "metadata": {"generateName": "a"}}],
+        "workload": {"pullSecrets": ["a"], "tolerations": [{"tolerationSeconds": 5}]},
+        "routeKinds": [{"backends": [{"knownBy": ["/a"], "page": {"serviceName": "$(service)"}}]}],
+        "page": {"configMap": "a"},
+        "profile": {
+            "externalIds": {"CloudEndpoint": ["a"]},
+            "ownPolicy": {"Bucket": {}},
+            "labels": {"controllerName": []},
+        },
         "suspend": False,
     }
     assert arguments_of(spec, "r") == {
@@ -89,6 +97,14 @@ def test_names_become_those_of_the_role_and_what_is_somebodys_own_stays() -> Non
         "r_headers": {"X-Retry-At": "now"},
         "r_targets": [{"label_selector": "a=b", "ingress_class": "x"}],
         "r_manifests": [{"apiVersion": "v1", "metadata": {"generateName": "a"}}],
+        "r_workload": {"pull_secrets": ["a"], "tolerations": [{"tolerationSeconds": 5}]},
+        "r_route_kinds": [{"backends": [{"known_by": ["/a"], "page": {"serviceName": "$(service)"}}]}],
+        "r_page": {"config_map": "a"},
+        "r_profile": {
+            "external_ids": {"CloudEndpoint": ["a"]},
+            "own_policy": {"Bucket": {}},
+            "labels": {"controller_name": []},
+        },
     }
 
 
@@ -102,20 +118,59 @@ def test_a_maintenance_waits_for_its_start_and_ends_at_its_end() -> None:
     assert (stands.go, stands.wake_after) == ("nothing", 1800.0)
     over = asked(resource("Maintenance", "standing", state="enabled", end="30m"))
     assert (over.go, over.then) == ("run", "completed")
-    assert over.arguments == {"maintenance_state": "disabled", "maintenance_namespace": "home"}
+    assert over.arguments == {"maintenance_state": "disabled", "maintenance_holder": "u"}
     assert asked(resource("Maintenance", "completed", state="enabled", end="30m")).go == "nothing"
 
 
-def test_a_maintenance_that_is_deleted_gives_its_routes_back() -> None:
-    item = resource(
-        "Maintenance", "standing", deleting=True, state="enabled", targets=[{"name": "a"}], page={"name": "b"}
-    )
+def test_a_maintenance_that_is_deleted_gives_back_what_it_holds_and_nothing_else() -> None:
+    spec = {"state": "enabled", "targets": [{"name": "a"}], "page": {"name": "b"}, "routeKinds": [{"kind": "A"}]}
+    item = resource("Maintenance", "standing", deleting=True, reopenEndpoints=False, **spec)
     request = asked(item)
     assert request.go == "run"
-    assert request.arguments == {
-        "maintenance_state": "disabled",
-        "maintenance_targets": [{"namespace": "home", "name": "a"}],
-    }
+    own = {"maintenance_state": "disabled", "maintenance_holder": "u", "maintenance_reopen_endpoints": False}
+    assert request.arguments == {**own, "maintenance_route_kinds": [{"kind": "A"}]}, "wherever that is"
+    assert asked(item, "home").arguments == request.arguments
+    assert asked(item, "sunset-system").arguments == {**own, "maintenance_namespace": "home"}
+
+
+LEAVING = {
+    "never begun": ((), "nothing"),
+    "scheduled": (("scheduled",), "nothing"),
+    "suspended": (("suspended",), "nothing"),
+}
+LEAVING |= {"over": (("completed",), "nothing"), "standing": (("standing",), "run"), "under way": (("running",), "run")}
+LEAVING |= {"half done": (("blocked",), "run")}
+
+
+@pytest.mark.parametrize("case", LEAVING)
+def test_a_maintenance_that_is_deleted_has_something_to_give_back_or_not(case: str) -> None:
+    phases, go = LEAVING[case]
+    assert asked(resource("Maintenance", *phases, deleting=True, state="enabled")).go == go
+
+
+def test_a_maintenance_that_stands_ends_at_its_time_though_it_is_suspended() -> None:
+    stands = resource("Maintenance", "standing", state="enabled", end="90m", suspend=True)
+    assert (asked(stands).go, asked(stands).phase, asked(stands).wake_after) == ("nothing", "", 1800.0)
+    over = resource("Maintenance", "standing", state="enabled", end="30m", suspend=True)
+    assert (asked(over).go, asked(over).arguments["maintenance_state"]) == ("run", "disabled")
+    never = resource("Maintenance", state="enabled", end="90m", suspend=True)
+    assert (asked(never).go, asked(never).phase) == ("nothing", "suspended")
+    missed = resource("Maintenance", state="enabled", end="30m", suspend=True)
+    assert (asked(missed).go, asked(missed).phase) == ("nothing", "suspended")
+
+
+def test_a_maintenance_whose_start_is_moved_waits_for_it_without_its_page() -> None:
+    moved = asked(resource("Maintenance", "standing", state="enabled", start="2026-11-16T21:30:00Z"))
+    assert (moved.go, moved.then, moved.wake_after) == ("run", "scheduled", 1800.0)
+    assert moved.arguments["maintenance_state"] == "disabled"
+
+
+@pytest.mark.parametrize("nowhere", [None, ""])
+def test_no_namespace_is_its_own_and_never_every_one(nowhere: str | None) -> None:
+    named = asked(resource("Maintenance", state="enabled", targets=[{"kind": "Ingress", "namespace": nowhere}]))
+    assert named.arguments["maintenance_targets"] == [{"kind": "Ingress", "namespace": "home"}]
+    whole = asked(resource("Maintenance", state="enabled", namespace=nowhere))
+    assert whole.arguments["maintenance_namespace"] == "home"
 
 
 def test_a_time_that_is_none_is_told() -> None:
@@ -147,10 +202,15 @@ def test_a_route_follows_its_annotation() -> None:
     assert asked(others("networking.k8s.io/v1", "Ingress", **on)).arguments == {
         "maintenance_state": "enabled",
         "maintenance_targets": route,
+        "maintenance_holder": "annotation",
         "maintenance_page": {"name": "x"},
     }
     off = asked(others("networking.k8s.io/v1", "Ingress"))
-    assert off.arguments == {"maintenance_state": "disabled", "maintenance_targets": route}
+    assert off.arguments == {
+        "maintenance_state": "disabled",
+        "maintenance_targets": route,
+        "maintenance_holder": "annotation",
+    }
     assert asked(others("networking.k8s.io/v1", "Ingress", deleting=True, **on)).go == "nothing"
 
 
@@ -162,6 +222,40 @@ REACH = {
     "own routes by name": (resource("Maintenance", namespace="home"), "sunset-system", None),
     "others' routes": (resource("Maintenance", targets=[{"namespace": "shop"}]), "sunset-system", "shop"),
     "others' namespace": (resource("Maintenance", namespace="shop"), "sunset-system", "shop"),
+    "a page of its own": (resource("Maintenance", page={"configMap": {"name": "a"}}), "sunset-system", None),
+    "a page by its name": (resource("Maintenance", page="night"), "sunset-system", None),
+    "others' page": (
+        resource("Maintenance", page={"configMap": {"name": "a", "namespace": "kube-system"}}),
+        "sunset-system",
+        "kube-system",
+    ),
+    "others' page, spelled as the role does": (
+        resource("Maintenance", page={"config_map": {"name": "a", "namespace": "kube-system"}}),
+        "sunset-system",
+        "kube-system",
+    ),
+    "others' page, at home": (
+        resource("Maintenance", page={"configMap": {"name": "a", "namespace": "shop"}}),
+        "home",
+        None,
+    ),
+    "a file as a page": (resource("Maintenance", page="/var/run/secrets/token"), "sunset-system", "a file"),
+    "a file as a page, at home": (resource("Maintenance", page="token.txt"), "home", "a file"),
+    "a file, and no home is known": (resource("Maintenance", page={"htmlFile": "a"}), "", "a file"),
+    "a file, spelled as the role does": (resource("Maintenance", page={"html_file": "a"}), "home", "a file"),
+    "a file as a page of an application": (resource("Uninstall", page={"htmlFile": "/etc/passwd"}), "home", "a file"),
+    "a file with manifests": (resource("Uninstall", manifests=["/var/run/secrets"]), "home", "a file"),
+    "a file among sources": (resource("Uninstall", manifests={"sources": ["a*"], "namespace": "b"}), "home", "a file"),
+    "a single file": (resource("Uninstall", manifests="a"), "home", "a file"),
+    "documents": (resource("Uninstall", manifests=[{"kind": "Pod"}, "kind: Pod"]), "home", None),
+    "kinds that are no routes": (
+        resource("Maintenance", routeKinds=[{"group": "", "kind": "Node"}]),
+        "sunset-system",
+        "routeKinds",
+    ),
+    "the same, at home": (resource("Maintenance", routeKinds=[{"group": "", "kind": "Node"}]), "home", None),
+    "somebody's Application": (resource("Maintenance", gitops="pause"), "sunset-system", "Application"),
+    "nobody's Application": (resource("Maintenance", gitops="ignore"), "sunset-system", None),
 }
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.backups import (
+    BY_HAND,
     Began,
     Paused,
+    Remarks,
     backup_name,
     grown,
     new_backup,
@@ -38,7 +40,8 @@ def a_change(identity: str, before: Any, after: Any = "page") -> Change:
 
 
 def stored(*changes: Change, paused: list[Paused] | None = None) -> dict[str, Any]:
-    item = new_backup(TARGET, changes, paused or [], Began("2026-01-01T00:00:00Z", "me"), 1767225600.0, "CHG-7")
+    began, remarks = Began("2026-01-01T00:00:00Z", "me"), Remarks(1767225600.0, "CHG-7")
+    item = new_backup(TARGET, changes, paused or [], began, remarks)
     item["metadata"].update(uid="b-1", resourceVersion="5", creationTimestamp="2026-01-01T00:00:00Z")
     return item
 
@@ -62,7 +65,7 @@ def test_growing_adds_and_never_touches_what_is_there() -> None:
     item = stored(*(a_change(str(number), number) for number in range(12)))
     backup = read_backup(item)
     more = [a_change("3", "edited"), a_change("12", 12)]
-    operations = grown(backup, more, [], backup.until, backup.reason)
+    operations = grown(backup, more, [], backup.remarks)
     assert {step["op"] for step in operations} == {"test", "add"}
     result = patched(item, operations)
     assert {key: value for key, value in result["data"].items() if key in item["data"]} == item["data"]
@@ -72,21 +75,32 @@ def test_growing_adds_and_never_touches_what_is_there() -> None:
 
 def test_nothing_new_is_no_patch() -> None:
     backup = read_backup(stored(a_change("0", 1)))
-    assert grown(backup, [], [], backup.until, backup.reason) == []
+    assert grown(backup, [], [], backup.remarks) == []
 
 
 def test_until_and_reason_may_change_and_other_annotations_stay() -> None:
     item = stored()
     item["metadata"]["annotations"]["team"] = "shop"
-    result = patched(item, grown(read_backup(item), [], [], None, "later"))
+    result = patched(item, grown(read_backup(item), [], [], Remarks(None, "later")))
     assert result["metadata"]["annotations"] == {"team": "shop", "sunset.dev/maintenance-reason": "later"}
+
+
+def test_whose_page_it_is_is_remembered_and_nobody_is_whoever_runs_tasks_by_hand() -> None:
+    item = stored()
+    assert read_backup(item).holders == {BY_HAND}
+    both = read_backup(item).remarks.joined_by(frozenset({"nightly"}))
+    item = patched(item, grown(read_backup(item), [], [], both))
+    assert item["metadata"]["annotations"]["sunset.dev/maintenance-holders"] == "nightly task"
+    assert read_backup(item).holders == {"nightly", BY_HAND}
+    item = patched(item, grown(read_backup(item), [], [], Remarks()))
+    assert item["metadata"]["annotations"] == {}
 
 
 def test_who_waits_is_remembered() -> None:
     one = Paused("v1", "Application", "argo", "shop", "skip", "true")
     other = Paused("v1", "Application", "argo", "cart", "skip", "true")
     item = stored(paused=[one])
-    item = patched(item, grown(read_backup(item), [], [other], 1767225600.0, "CHG-7"))
+    item = patched(item, grown(read_backup(item), [], [other], Remarks(1767225600.0, "CHG-7")))
     assert read_backup(item).paused == [one, other]
 
 

@@ -16,6 +16,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.backups im
     Backup,
     Began,
     Paused,
+    Remarks,
     new_backup,
     read_backup,
 )
@@ -63,7 +64,7 @@ def annotations(server: FakeServer) -> dict[str, str]:
 def backup(server: FakeServer, route: str) -> Backup:
     """On the cluster, with the owner that waits."""
     target = ObjectRef("networking.k8s.io/v1", "Ingress", "shop", route, f"uid-{route}")
-    made = new_backup(target, [], [PAUSED], Began(), None, "")
+    made = new_backup(target, [], [PAUSED], Began(), Remarks())
     item = server.add(CONFIG_MAPS, made["metadata"]["name"], labels={"sunset.dev/maintenance": "backup"})
     item["data"] = made["data"]
     return read_backup(item)

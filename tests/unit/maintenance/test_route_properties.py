@@ -12,7 +12,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.sunset.kube.plugins.module_utils.maintenance.backups import Began, new_backup, read_backup
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.backups import (
+    Began,
+    Remarks,
+    new_backup,
+    read_backup,
+)
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.locations import locations_of
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.restore import restore
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.route_kinds import RouteKind
@@ -117,10 +122,10 @@ def test_a_backup_read_back_is_what_was_written(shape: tuple[RouteKind, Item], a
     kind, spec = shape
     changes = swapped(a_route(spec, annotations), kind)[1]
     target = ObjectRef("v1", kind.kind, "shop", "web", "u-1")
-    item = new_backup(target, changes, [], Began("2026-01-01T00:00:00Z", "me"), 1767225600.0, "why")
+    item = new_backup(target, changes, [], Began("2026-01-01T00:00:00Z", "me"), Remarks(1767225600.0, "why"))
     item["metadata"]["uid"] = "b"
     read = read_backup(item)
-    assert (read.changes, read.target, read.until, read.reason) == (changes, target, 1767225600.0, "why")
+    assert (read.changes, read.target, read.remarks) == (changes, target, Remarks(1767225600.0, "why"))
 
 
 def lists_in(item: Item, kind: RouteKind) -> list[Any]:

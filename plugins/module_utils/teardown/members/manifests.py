@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...documents import documents
+from ...documents import documents, holds_documents
 from ...problems import BadOption
 from .claims import Membership, claims_in
 
@@ -35,7 +35,7 @@ def manifest_membership(sources: Sequence[Any], namespace: str) -> Membership:
 def _read(source: Any, path: str) -> Iterator[tuple[Any, str]]:
     if isinstance(source, Mapping):
         yield source, path
-    elif isinstance(source, str) and ("\n" in source or ": " in source):
+    elif isinstance(source, str) and holds_documents(source):
         yield from ((document, path) for document in documents(source, path))
     elif isinstance(source, str):
         for file in _files(source, path):

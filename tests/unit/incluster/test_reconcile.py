@@ -1,0 +1,93 @@
+# Copyright (c) 2026 sunset.kube contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The two ends of a reconciliation: what a role is given, and how long it is until the next try."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.sunset.kube.plugins.module_utils.incluster.reconcile import begin, end
+
+from ..fakes import FakeClock
+from .one_resource import OneResource
+
+HUB = {"group": "cluster.open-cluster-management.io", "version": "v1"}
+
+
+def begun(server: OneResource, **more: Any) -> Any:
+    return begin(server.named, "home", server, FakeClock(), **more)  # type: ignore[arg-type]
+
+
+def blocked(server: OneResource, text: str) -> float:
+    return end(server.named, "blocked", text, server, FakeClock()).wake_after  # type: ignore[arg-type]
+
+
+def test_what_the_operator_sets_for_a_role_is_set_for_those_that_include_it() -> None:
+    image = {"maintenance_workload": {"image": "registry.example.com/nginx"}}
+    for kind, given in (("Uninstall", image), ("Maintenance", image), ("Drain", {})):
+        server = OneResource(kind, spec={"state": "enabled"})
+        assert begun(server, defaults=image).arguments.items() >= given.items()
+        assert ("maintenance_workload" in begun(server, defaults=image).arguments) is bool(given)
+
+
+def test_the_spec_is_told_from_others_that_ask_for_something_else() -> None:
+    digests = {begun(OneResource("Drain", spec={"policy": policy})).spec_digest for policy in ("Retain", "Delete")}
+    assert len(digests) == 2
+
+
+def test_a_spec_that_is_changed_in_mid_run_is_still_to_be_done() -> None:
+    server = OneResource("Uninstall", spec={"release": "a", "approve": "always"})
+    server.item["metadata"]["generation"] = 1
+    first = begun(server)
+    server.item["metadata"]["generation"] = 2
+    server.item["spec"]["release"] = "b"
+    end(server.named, "completed", "", server, FakeClock(), generation=first.generation)  # type: ignore[arg-type]
+    assert begun(server).arguments["uninstall_release"] == "b"
+    assert begun(server).go == "run"
+
+
+def test_a_refusal_names_what_somebody_with_kubectl_can_do() -> None:
+    server = OneResource("Drain")
+    blocked(
+        server, "the plan has changed: look at the new plan with --check and give its plan_hash; nothing was changed"
+    )
+    [event] = server.events.values()
+    assert "set spec.approve to status.planHash" in event["message"]
+
+
+def test_kinds_of_others_are_tried_less_and_less_often() -> None:
+    server = OneResource("ManagedCluster", **HUB)
+    server.item["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    waits = []
+    for seconds in (0, 40, 400, 4000):
+        server.now += seconds
+        waits.append(blocked(server, "an addon hangs"))
+    assert waits == [15.0, 15.0, 110.0, 300.0]
+
+
+def test_what_is_told_again_is_one_event_that_is_counted() -> None:
+    server = OneResource("Ingress", "networking.k8s.io", "v1")
+    waits = []
+    for seconds in (0, 200, 200):
+        server.now += seconds
+        waits.append(blocked(server, f"nobody answers for {seconds} s"))
+    [event] = server.events.values()
+    assert (event["count"], event["reason"], event["type"]) == (3, "Blocked", "Warning")
+    assert (event["firstTimestamp"], event["lastTimestamp"]) == ("2026-01-01T00:00:00Z", "2026-01-01T00:06:40Z")
+    assert waits == [15.0, 50.0, 100.0], "by how long it is told, where nothing else is known"
+    blocked(server, "something else is in the way")
+    assert len(server.events) == 2
+
+
+@pytest.mark.parametrize("name", ["one", "x" * 80, "a" * 49 + "-b"])
+def test_an_event_has_a_name_that_the_api_server_takes(name: str) -> None:
+    server = OneResource("Ingress", "networking.k8s.io", "v1")
+    server.item["metadata"]["name"] = name
+    blocked(server, "something is in the way")
+    [event] = server.events
+    assert len(event) <= 70
+    assert "-." not in event
