@@ -80,7 +80,9 @@ options:
     default: refuse
   volumes:
     description:
-      - PersistentVolumeClaims that the application's StatefulSets made. They hold data, and no record names them.
+      - PersistentVolumeClaims that no record or manifest names. They hold data. Those that the application's
+        StatefulSets made, and all that are found in a whole O(namespace).
+      - V(keep) leaves them. A namespace with such a claim in it is not deleted, O(delete_namespace) is refused.
     type: str
     choices: [keep, delete]
     default: keep

@@ -330,6 +330,22 @@ def test_data_stays_unless_the_task_says_so(stage: Stage, uninstaller: Uninstall
     assert done["leftovers"] == []
 
 
+def test_a_sweep_leaves_the_data_and_the_namespace_that_holds_it(stage: Stage, uninstaller: Uninstaller) -> None:
+    here = stage.another_namespace()
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    stage.put(stateful_set("db", here), body("v1", "PersistentVolumeClaim", "uploads", here, spec=spec))
+    claims = f"/api/v1/namespaces/{here}/persistentvolumeclaims"
+    until(lambda: len(stage.api.get(claims)[1]["items"]) == 2, "the claims", timeout=30, every=0.05)
+    stopped = uninstaller(namespace=here, delete_namespace=True)
+    assert "set volumes: delete to delete their data, too; nothing was changed" in failed(stopped)
+    done = [succeeded(uninstaller(namespace=here)) for _turn in range(2)]
+    assert [{"data-db-0", "uploads"} <= set(kept(one)) for one in done] == [True, True]
+    assert [one["changed"] for one in done] == [True, False]
+    assert len(stage.api.get(claims)[1]["items"]) == 2
+    succeeded(uninstaller(namespace=here, delete_namespace=True, volumes="delete"))
+    assert stage.api.get(f"/api/v1/namespaces/{here}")[0] == 404
+
+
 @pytest.mark.parametrize("wish", ["last", "keep"])
 def test_routes_go_last_or_stay(stage: Stage, uninstaller: Uninstaller, wish: str) -> None:
     things = stage.put(ingress("shop", stage.namespace), config_map("settings", stage.namespace))

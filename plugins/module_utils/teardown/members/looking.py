@@ -49,6 +49,7 @@ class Member:
     keep: str = ""
     named: bool = False  # by the task itself, one by one
     dependant: bool = False  # found because another member owns it
+    searched: bool = False  # found by looking around: nobody has named it
     before_delete: Mapping[str, Any] = field(default_factory=dict)  # as its source wants it
 
     @property
@@ -108,7 +109,7 @@ class Looker:
         for search, resource in searches:
             for listing in self._lists[_Scope(resource, search.namespace, search.label_selector)]:
                 for record in listing.records:
-                    members.setdefault(record.uid, Member(resource, record, search.source))
+                    members.setdefault(record.uid, Member(resource, record, search.source, searched=True))
         found.members = [member for uid, member in members.items() if uid not in records]
         found.records = list(records.values())
         return found

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...objects import Resource
 from ...problems import Problem, Refused
-from ...well_known import WORKLOADS
+from ...well_known import PERSISTENT_VOLUME_CLAIMS, WORKLOADS
 from ..catalogue import known
 from ..foreign import NAMESPACES, Foreign
 from ..guards import CRD
@@ -108,10 +108,21 @@ def _along(foreign: Iterable[Foreign], options: UninstallOptions) -> Iterator[Fi
 
 def _way_out(entry: Foreign, options: UninstallOptions) -> str:
     if (entry.member.resource.group, entry.member.resource.plural) == NAMESPACES:
-        return "leave delete_namespace out, or take everything in it with source: namespace"
+        return _way_out_of_the_namespace(entry, options)
     if options.instances == "delete":  # and something keeps them all the same, as the plan says
         return "uninstall whoever they belong to first, or set crds: keep to leave the definitions and them"
     return "set instances: delete to take them too, or crds: keep to leave the definitions and them"
+
+
+def _way_out_of_the_namespace(entry: Foreign, options: UninstallOptions) -> str:
+    claims = [one for one in entry.others if one.kind == PERSISTENT_VOLUME_CLAIMS.kind]
+    ways = ["leave delete_namespace out"]
+    if claims and options.volumes == "keep":
+        ways.append("set volumes: delete to delete their data, too")
+    narrowed = " and ".join(name for name in ("release", "manifests") if getattr(options, name))
+    if narrowed and len(claims) < len(entry.others):
+        ways.append(f"leave {narrowed} out to take everything in it")
+    return ", or ".join(ways)
 
 
 def controllers(around: Surroundings) -> Iterator[Finding]:

@@ -9,24 +9,21 @@ Room: teardown. Each wish changes the ground a plan is made of; a thing that sta
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ...objects import Resource
 from ...paths import value_at
 from ...profiles.route_kinds import ROUTE_KINDS
-from ...well_known import LEASES, MADE_BY_US, NAMESPACES, PERSISTENT_VOLUME_CLAIMS
+from ...well_known import LEASES, MADE_BY_US, NAMESPACES
 from ..guards import CRD, keep_marker_of
 from ..members.looking import TRANSIENT, Looker, Member
 from ..plan import Ground, Plan
 from ..ranked_delete import Adjust
 from .options import UninstallOptions
+from .volumes import add_volumes
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
-
-_STATEFUL_SETS = ("apps", "statefulsets")
 
 
 def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
@@ -41,10 +38,7 @@ def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
             ground.members += [one for one in instances_of(ground.members, looker) if one.record.uid not in known]
         if options.routes == "keep":
             _keep(ground, _is_route, "routes: keep")
-        volumes = [one for one in volumes_of(ground.members, looker, cluster) if one.record.uid not in known]
-        for volume in volumes if options.volumes == "keep" else ():
-            volume.keep = "it holds data (volumes: keep)"
-        ground.members += volumes
+        add_volumes(ground, looker, cluster, keep=options.volumes == "keep")
         ground.members += [one for one in leases_of(ground, looker, cluster) if one.record.uid not in known]
         _deal_with_the_namespace(options, ground, looker, cluster)
 
@@ -84,22 +78,6 @@ def instances_of(members: list[Member], looker: Looker) -> Iterator[Member]:
             continue  # not served any more: the API server is already taking it apart
         for record in looker.everything(resource):
             yield Member(resource, record, f"of {definition.ref} (instances: delete)", marked=False)
-
-
-def volumes_of(members: list[Member], looker: Looker, cluster: Cluster) -> Iterator[Member]:
-    """Claims that StatefulSets made: nobody's record names them, and no controller deletes them by default."""
-    sets = [member for member in members if _kind(member) == _STATEFUL_SETS]
-    resource: Resource = PERSISTENT_VOLUME_CLAIMS
-    for namespace in sorted({member.record.namespace for member in sets}):
-        patterns = []
-        uids = {member.record.uid for member in sets if member.record.namespace == namespace}
-        for item in cluster.list_whole(sets[0].resource, namespace):
-            templates = value_at(item, "spec.volumeClaimTemplates") or ()
-            if item["metadata"]["uid"] in uids:
-                patterns += [f"{one['metadata']['name']}-{item['metadata']['name']}-[0-9]+" for one in templates]
-        for record in looker.everything(resource, namespace) if patterns else ():
-            if any(re.fullmatch(pattern, record.name) for pattern in patterns):
-                yield Member(resource, record, "claim of a StatefulSet (volumes: delete)", marked=False)
 
 
 def leases_of(ground: Ground, looker: Looker, cluster: Cluster) -> Iterator[Member]:
