@@ -231,7 +231,10 @@ leftovers:
   type: list
   elements: dict
 routes:
-  description: The application's routes, in the form that O(sunset.kube.maintenance#module:targets) takes.
+  description:
+    - Routes that a maintenance page may stand in front of, in the form that
+      O(sunset.kube.maintenance#module:targets) takes. Those that go, and with O(routes=keep) those that stay only
+      because of it. Routes of others, and those with a keep marker, are not among them.
   returned: when a plan was made
   type: list
   elements: dict

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from integration.breaking import dead_webhook, is_refused
+from integration.collection_playbooks import play_named
 from integration.products import custom, ingress
 from integration.ranked import (
     RBAC,
@@ -357,6 +358,33 @@ def test_routes_go_last_or_stay(stage: Stage, uninstaller: Uninstaller, wish: st
         busy = [row["name"] for row in done["steps"] if row["deleted"]]
         assert busy == ["namespaced resources", "routes"]
         assert remaining(stage, things) == []
+
+
+@pytest.mark.parametrize("wish", ["last", "keep"])
+def test_a_page_is_meant_for_routes_that_go_and_for_no_others(
+    stage: Stage, uninstaller: Uninstaller, wish: str
+) -> None:
+    marked = annotated(ingress("stays", stage.namespace), **{"helm.sh/resource-policy": "keep"})
+    things = stage.put(ingress("shop", stage.namespace), marked)
+    plan = succeeded(uninstaller(*things, namespace=stage.namespace, routes=wish, check_mode=True))
+    assert plan["routes"] == [{"kind": "Ingress", "namespace": stage.namespace, "name": "shop"}]
+    assert kept(plan)["stays"] == ("keep", "Helm marker helm.sh/resource-policy: keep")
+
+
+def test_no_page_is_put_where_nothing_is_deleted(stage: Stage, plane: ControlPlane, tmp_path: Path) -> None:
+    [route] = stage.put(ingress("shop", stage.namespace))
+    before = stage.versions([route])
+    done = play_named(
+        "sunset.kube.uninstall",
+        tmp_path / "run",
+        plane.admin.kubeconfig,
+        namespace=stage.namespace,
+        confirm="skip",
+        maintenance="true",
+        stages=["preflight"],
+    )
+    assert done.rc == 0, done.stdout
+    assert stage.versions([route]) == before
 
 
 def test_keep_markers_are_no_leftovers(stage: Stage, uninstaller: Uninstaller) -> None:

@@ -61,6 +61,17 @@ def test_a_named_source_is_found_where_it_is(stage: Stage, uninstaller: Uninstal
     assert remaining(stage, [*made, app]) == []
 
 
+def test_of_two_owners_of_one_name_the_person_chooses(stage: Stage, uninstaller: Uninstaller, name: str) -> None:
+    places = [stage.namespace, stage.another_namespace()]
+    owners = stage.put(*(owner(FLUX, "Kustomization", name, place, {}) for place in places))
+    message = failed(uninstaller(release=name))
+    assert all(f"Flux Kustomization {place}/{name}" in message for place in places)
+    assert "say which, for example namespace: " in message
+    assert len(remaining(stage, owners)) == 2
+    succeeded(uninstaller(release=name, namespace=places[0]))
+    assert [stage.is_gone(one) for one in owners] == [True, False]
+
+
 def test_whoever_would_bring_it_back_stops_the_run_before_it_begins(
     stage: Stage, uninstaller: Uninstaller, name: str
 ) -> None:

@@ -41,6 +41,7 @@ class Candidate:
     source: str
     option: dict[str, Any]
     what: str
+    elsewhere: bool = False  # of this name, but not about this cluster
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,6 @@ class _Sighting:
     candidate: Candidate
     key: tuple[str, str]  # source (for Flux: the kind), name
     record: Record | None = None
-    weak: bool = False  # of this name, but not about this cluster
 
 
 Look = Callable[[_Wanted, "Cluster"], Iterable[_Sighting]]
@@ -139,12 +139,9 @@ def _argo_applications(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]
         if not wanted.is_here(record.namespace, *places):
             continue
         option = {"argocd": {"name": record.name, "namespace": record.namespace}}
-        yield _Sighting(
-            Candidate("argocd", option, f"Argo CD Application {record.place}"),
-            ("argocd", record.name),
-            record,
-            weak=bool(why_elsewhere(item, cluster.endpoint)),
-        )
+        elsewhere = bool(why_elsewhere(item, cluster.endpoint))
+        what = Candidate("argocd", option, f"Argo CD Application {record.place}", elsewhere)
+        yield _Sighting(what, ("argocd", record.name), record)
 
 
 def _flux_kustomizations(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
@@ -185,7 +182,6 @@ def _olm_subscriptions(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]
             option = {"olm": {"subscription": package, "namespace": record.namespace}}
             what = Candidate("olm", option, f"what OLM Subscription {record.namespace}/{package} installed")
             yield _Sighting(what, ("olm", package), record)
-            return
 
 
 def _subscriptions(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
@@ -248,7 +244,7 @@ _LOOKS: dict[str, tuple[str, Look]] = {
 
 def _owners_first(sightings: list[_Sighting]) -> list[_Sighting]:
     """The usual order, but whoever is marked as another one's object comes after that one."""
-    left = sorted(sightings, key=lambda sighting: sighting.weak)
+    left = sorted(sightings, key=lambda sighting: sighting.candidate.elsewhere)
     ordered: list[_Sighting] = []
     while left:
         waiting = {sighting.key for sighting in left}

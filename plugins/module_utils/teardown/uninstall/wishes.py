@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING
 from ...paths import value_at
 from ...profiles.route_kinds import ROUTE_KINDS
 from ...well_known import LEASES, MADE_BY_US, NAMESPACES
-from ..guards import CRD, keep_marker_of
+from ..guards import CRD, judge, keep_marker_of
 from ..members.looking import TRANSIENT, Looker, Member
-from ..plan import Ground, Plan
+from ..plan import GOING, Ground, Plan
 from ..ranked_delete import Adjust
+from ..verdicts import Fate, Verdict
 from .options import UninstallOptions
 from .volumes import add_volumes
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
+
+
+_ROUTES_STAY = "routes: keep"
 
 
 def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
@@ -37,7 +41,7 @@ def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
         elif options.instances == "delete":
             ground.members += [one for one in instances_of(ground.members, looker) if one.record.uid not in known]
         if options.routes == "keep":
-            _keep(ground, _is_route, "routes: keep")
+            _keep(ground, _is_route, _ROUTES_STAY)
         add_volumes(ground, looker, cluster, keep=options.volumes == "keep")
         ground.members += [one for one in leases_of(ground, looker, cluster) if one.record.uid not in known]
         _deal_with_the_namespace(options, ground, looker, cluster)
@@ -46,9 +50,10 @@ def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
 
 
 def _keep(ground: Ground, wanted: Callable[[Member], bool], why: str) -> None:
+    """Of what would go: where something else keeps it, that is the reason."""
     for member in ground.members:
-        if wanted(member):
-            member.keep = member.keep or why
+        if wanted(member) and judge(member, ground.facts).fate in GOING:
+            member.keep = why
 
 
 def _kind(member: Member) -> tuple[str, str]:
@@ -60,9 +65,9 @@ def _is_made_by_us(member: Member) -> bool:
 
 
 def routes_in(plan: Plan) -> list[Member]:
-    """The application's own routes, whether they go or stay."""
-    members = [entry.member for entry in (*plan.going, *plan.kept)]
-    return [member for member in members if _is_route(member)]
+    """Those that a page may stand in front of: they go, or would if the task did not leave them for the page."""
+    left = [entry for entry in plan.kept if entry.verdict == Verdict(Fate.KEEP, _ROUTES_STAY)]
+    return [entry.member for entry in (*plan.going, *left) if _is_route(entry.member)]
 
 
 def _is_route(member: Member) -> bool:
