@@ -413,6 +413,8 @@ def test_a_plan_that_was_seen_may_be_gone_on_with_and_nothing_else(
     assert refused.rc == 2
     assert "the plan has changed" in refused.result["msg"]
     stage.api.delete(stage.api.path_of(newcomer))
+    forced = run_playbook([{"sunset.kube.uninstall": {**task, "force": True}}], plane.admin.kubeconfig)
+    assert "the plan has changed" in forced.result["msg"], "nobody has agreed to force"
     done = run_playbook([{"sunset.kube.uninstall": task}], plane.admin.kubeconfig)
     assert done.rc == 0, done.stdout
     assert remaining(stage, things) == []

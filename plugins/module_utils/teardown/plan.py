@@ -13,7 +13,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .obstacles.backends import service_of
 from .releasing import Release
+from .shown import Shown
 from .steps import Standard, StepRule
 from .truce import finalizers_given_up
 from .verdicts import Fate, Verdict
@@ -113,10 +114,16 @@ class Plan:
     def releases(self) -> list[Release]:
         return [release for step in self.steps for release in step.releases]
 
-    def touches_only(self, shown: Set[str]) -> bool:
-        """Whether nothing happens to anybody who is not among these; nobody was shown nothing."""
-        touched = {entry.member.record.uid for entry in self.going} | {one.record.uid for one in self.releases}
-        return bool(shown) and touched <= shown
+    @property
+    def forced(self) -> bool:
+        return any(step.rule.force for step in self.steps if step.going)
+
+    def is_rest_of(self, shown: Shown) -> bool:
+        """Whether nothing happens to anybody but what was shown; nobody was shown nothing."""
+        going = {entry.member.record.uid for entry in self.going}
+        released = {one.record.uid for one in self.releases}
+        mild = shown.forced or not self.forced
+        return bool(shown) and mild and going <= shown.deleted and released <= shown.touched
 
     def counts(self) -> Counter[str]:
         counts = Counter(entry.verdict.fate.value for entry in (*self.going, *self.kept))

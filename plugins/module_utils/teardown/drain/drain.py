@@ -98,7 +98,7 @@ def drain(
     try:
         refuse_what_is_unsafe(survey, options)
         whole = survey.plan.whole
-        rest = whole.touches_only(options.shown)
+        rest = whole.is_rest_of(options.shown)
         check_limits(survey.plan.size, whole.hash, options.max_objects, options.plan_hash, rest=rest)
         _check_rights(survey, options, cluster)
     except Problem as refusal:

@@ -101,7 +101,7 @@ def _check_limits(options: UninstallOptions, scheme: Scheme, tell: Tell) -> None
     if not scheme.size:
         return
     if wanted and wanted != scheme.hash and options.shown and not unseen(scheme, options.shown):
-        tell(Noted(f"going on with plan {wanted}: {scheme.size} of {len(options.shown)} objects are left"))
+        tell(Noted(f"going on with plan {wanted}: {scheme.size} of {options.shown.size} objects are left"))
         wanted = None
     check_limits(scheme.size, scheme.hash, options.max_objects, wanted)
 

@@ -12,10 +12,10 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.wishes import routes_in
 from ansible_collections.sunset.kube.tests.unit.fakes import named
+from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import INGRESSES
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import KUSTOMIZATIONS
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import FakeCluster
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import (
-    INGRESSES,
     a_cluster,
     stays,
     uninstalled,

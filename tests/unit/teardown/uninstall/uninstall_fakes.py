@@ -12,12 +12,14 @@ from typing import Any
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.uninstall import ARGUMENTS
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.shown import NOTHING_SHOWN, Shown
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.options import parse_uninstall
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.uninstall import (
     UninstallOutcome,
     uninstall,
 )
 from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, Told
+from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import PRODUCT
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import GITOPS, OLM
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, FakeCluster
 
@@ -28,9 +30,8 @@ def _kind(group: str, kind: str, plural: str, namespaced: bool = True) -> Resour
 
 RBAC = "rbac.authorization.k8s.io"
 CLAIMS = _kind("", "PersistentVolumeClaim", "persistentvolumeclaims")
-INGRESSES = _kind("networking.k8s.io", "Ingress", "ingresses")
 EVERYTHING = (
-    *(*SERVED, *GITOPS, *OLM, CLAIMS, INGRESSES),
+    *(*SERVED, *GITOPS, *OLM, *PRODUCT, CLAIMS),
     _kind("apps", "DaemonSet", "daemonsets"),
     _kind("apps", "ControllerRevision", "controllerrevisions"),
     _kind(RBAC, "RoleBinding", "rolebindings"),
@@ -46,9 +47,14 @@ def a_cluster() -> FakeCluster:
 
 
 def uninstalled(
-    cluster: FakeCluster, *, check_mode: bool = False, told: Callable[[Any], None] | None = None, **params: Any
+    cluster: FakeCluster,
+    *,
+    check_mode: bool = False,
+    told: Callable[[Any], None] | None = None,
+    shown: Shown = NOTHING_SHOWN,
+    **params: Any,
 ) -> UninstallOutcome:
-    options = parse_uninstall({**DEFAULTS, **params}, check_mode=check_mode)
+    options = parse_uninstall({**DEFAULTS, **params}, check_mode=check_mode, shown=shown)
     return uninstall(
         options,
         cluster,  # type: ignore[arg-type]
