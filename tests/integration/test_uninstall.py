@@ -491,6 +491,20 @@ def test_a_product_we_know_is_drained_first(stage: Stage, uninstaller: Uninstall
     assert stage.finalizers(route), "the other installation's route is not touched"
 
 
+def test_without_a_preflight_it_refuses_before_it_drains_as_well(
+    stage: Stage, uninstaller: Uninstaller, ngrok_kinds: None
+) -> None:
+    definition = defined(stage)
+    here = stage.namespace
+    domain = custom("Domain", "one", here, "k8s.ngrok.com/finalizer")
+    [held, _other] = stage.put(domain, instance(definition, "theirs", stage.another_namespace()))
+    wanted = {"profile": "ngrok", "instance": {"namespaces": [here]}, "stages": ["drain", "delete"]}
+    stopped = uninstaller(held, definition, namespace=here, **wanted)
+    assert "nothing was changed" in failed(stopped)
+    assert not stopped["changed"]
+    assert stage.finalizers(held) == ["k8s.ngrok.com/finalizer"]
+
+
 def test_what_comes_while_it_drains_is_not_deleted_unseen(
     stage: Stage, uninstaller: Uninstaller, ngrok_kinds: None
 ) -> None:

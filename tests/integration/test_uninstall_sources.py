@@ -11,7 +11,8 @@ import pytest
 
 from integration.gitops import FLUX, IN_CLUSTER, SELF_HEAL, Healer, application, is_skipped, labelled, owner, tracked
 from integration.ranked import failed, remaining, succeeded
-from integration.stage import Body, Stage, config_map
+from integration.running import warnings_of
+from integration.stage import FOREIGN, Body, Stage, config_map
 from integration.uninstalling import Uninstaller, findings
 from lab.fixtures import AsUser
 
@@ -52,6 +53,21 @@ def test_an_application_of_argo_cd_is_found_and_goes_for_good(
     assert [stage.api.get(stage.api.path_of(one))[0] for one in (*made, app)] == [404, 404, 404]
     again = succeeded(uninstaller(release=name, namespace=stage.namespace))
     assert again["changed"] is False
+
+
+def test_an_owner_that_was_made_to_wait_is_named_by_every_run_that_fails(
+    stage: Stage, uninstaller: Uninstaller, name: str
+) -> None:
+    made = stage.put(tracked(config_map("settings", stage.namespace, FOREIGN), name))
+    app = an_application_about(stage, name, made)
+    place = app["metadata"]["namespace"]
+    for _run in range(2):
+        stopped = uninstaller(release=name, namespace=stage.namespace, timeout=3, fail_fast=False)
+        failed(stopped)
+        way_back = f"kubectl annotate application {name} -n {place} argocd.argoproj.io/skip-reconcile-"
+        assert f"Application {place}/{name} still waits" in warnings_of(stopped)
+        assert way_back in warnings_of(stopped)
+    stage.release(made[0])
 
 
 def test_a_named_source_is_found_where_it_is(stage: Stage, uninstaller: Uninstaller, name: str) -> None:

