@@ -191,7 +191,7 @@ class _Uninstall:
         more = f" and {len(found.found) - 1} more" if len(found.found) > 1 else ""
         text = f"{first.ref} ({first.why}){more}"
         if self.options.on_leftovers == "fail":
-            raise Refused(
+            raise Problem(
                 "something is left", why=text, next_step="see leftovers; delete them by name if they are yours"
             )
         _warn(self.outcome, f"left: {text}; see leftovers", self.tell)
