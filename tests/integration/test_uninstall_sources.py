@@ -13,7 +13,7 @@ from integration.gitops import FLUX, IN_CLUSTER, SELF_HEAL, Healer, application,
 from integration.ranked import failed, remaining, succeeded
 from integration.running import warnings_of
 from integration.stage import FOREIGN, Body, Stage, config_map
-from integration.uninstalling import Uninstaller, findings
+from integration.uninstalling import Uninstaller, findings, left
 from lab.fixtures import AsUser
 
 RESOURCES = "resources-finalizer.argocd.argoproj.io"
@@ -42,6 +42,9 @@ def test_an_application_of_argo_cd_is_found_and_goes_for_good(
     stage: Stage, uninstaller: Uninstaller, name: str
 ) -> None:
     made = stage.put(*(tracked(config_map(one, stage.namespace), name) for one in ("settings", "more")))
+    namesake = config_map("of-another-program", stage.another_namespace())
+    namesake["metadata"]["labels"] = {"app.kubernetes.io/name": name}
+    stage.put(namesake)
     app = an_application_about(stage, name, made, RESOURCES)
     place = f"{app['metadata']['namespace']}/{name}"
     with Healer(stage.api, app, made, is_skipped, RESOURCES) as argo_cd:
@@ -49,6 +52,7 @@ def test_an_application_of_argo_cd_is_found_and_goes_for_good(
         result = succeeded(uninstaller(release=name, namespace=stage.namespace))
         assert (argo_cd.healed, argo_cd.cleaned_up) == ([], [])
     assert result["source"] == f"Argo CD Application {place}"
+    assert left(result) == {}
     assert f"gitops owners: Application {place} waits while its objects go, and goes last" in findings(result, "ok")
     assert [stage.api.get(stage.api.path_of(one))[0] for one in (*made, app)] == [404, 404, 404]
     again = succeeded(uninstaller(release=name, namespace=stage.namespace))
