@@ -31,6 +31,7 @@ class Claim:
     # Set by sources that decide over an object themselves, such as a Landscaper policy: the reason to keep it.
     keep: str = ""
     named: bool = False  # by the task itself, one by one
+    past: bool = False  # by an older version of the record: that it is not there says nothing
     # What the source wants done before the delete, as the task's `before_delete` would say it.
     before_delete: Mapping[str, Any] = field(default_factory=dict, hash=False)
 

@@ -102,7 +102,7 @@ class Looker:
             for claim in claims:
                 record = here.get((claim.namespace, claim.name))
                 if record is None:
-                    found.absent.append(claim)
+                    found.absent.extend([] if claim.past else [claim])
                     continue
                 pile = records if _key(claim) in own_records else members
                 pile.setdefault(record.uid, _member(resource, record, claim))
@@ -165,7 +165,7 @@ class Looker:
         for (_group, kind), of_kind in by_kind.items():
             resource = self.resolve(kind, of_kind[0].api_version, by_hand=of_kind[0].named)
             if resource is None:
-                absent.extend(of_kind)
+                absent.extend(claim for claim in of_kind if not claim.past)
             else:
                 wanted.append((resource, [_placed(claim, resource, default_namespace) for claim in of_kind]))
         return wanted
