@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from integration.breaking import dead_webhook, is_refused
+from integration.breaking import dead_converter, dead_webhook, is_refused
 from integration.collection_playbooks import play_named
 from integration.products import custom, ingress
 from integration.ranked import (
@@ -300,6 +300,13 @@ def test_a_tenant_is_told_what_he_cannot_see(stage: Stage, uninstaller: Uninstal
     done = succeeded(uninstaller(release="shop", namespace=stage.namespace, source="helm", user=tenant))
     assert "nothing carries its marks (but not every kind could be looked at" in done["missing"]
     assert done["unseen"]
+
+
+def test_nothing_found_is_no_answer_where_a_kind_cannot_be_listed(stage: Stage, uninstaller: Uninstaller) -> None:
+    definition, _stored = dead_converter(stage)
+    message = failed(uninstaller(release="shop", namespace=stage.namespace, source="helm", timeout=20))
+    assert f"cannot see whether anything is left of Helm release {stage.namespace}/shop" in message
+    assert definition["spec"]["names"]["plural"] in message
 
 
 # -- what stays --------------------------------------------------------------------------------------------------------

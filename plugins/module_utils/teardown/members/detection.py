@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...objects import Record, Resource, record_of
-from ...problems import BadOption, CannotLook, Interrupted, NotLoggedIn, Problem, TimedOut, Unreachable
+from ...problems import ENDS_THE_TASK, BadOption, CannotLook, Problem
 from ...well_known import CONFIG_MAPS, NAMESPACES
 from .argocd import why_elsewhere
 from .flux import FLUX_GROUPS, installed_by
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _KAPP_SUFFIX = ".apps.k14s.io"
-# Nothing was learnt about the cluster: the task itself ends.
-_ENDS_THE_TASK = (Interrupted, NotLoggedIn, TimedOut, Unreachable)
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def _look_everywhere(wanted: _Wanted, looks: Mapping[str, Look], cluster: Cluste
     def look(name: str) -> None:
         try:
             found = list(looks[name](wanted, cluster))
-        except _ENDS_THE_TASK:
+        except ENDS_THE_TASK:
             raise
         except Problem as problem:
             with lock:
