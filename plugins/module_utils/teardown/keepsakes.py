@@ -50,6 +50,7 @@ class Keepsakes:
     steps: list[Keepsake] = field(default_factory=list)
     secrets: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[tuple[ObjectRef, str]] = field(default_factory=list)
+    gone_before: int = 0  # objects that belong to it and were not there when the run began
 
 
 def keep(
@@ -59,12 +60,13 @@ def keep(
     *,
     secrets: bool = False,
     originals: Mapping[str, dict[str, Any]] | None = None,
+    gone_before: int = 0,
 ) -> Keepsakes:
     """Read everything the plan deletes, and hand it over before the first delete; Secrets if that was asked for.
 
     `originals`, by uid, are taken instead of what is there: as it was before the run itself changed it.
     """
-    kept = Keepsakes()
+    kept = Keepsakes(gone_before=gone_before)
     everything = [entry for step in plan.steps for entry in step.going]
     for step in plan.steps:
         if step.going:

@@ -268,7 +268,14 @@ def act(
         outcome.failure = why_refused(outcome.refused_in_rehearsal, "delete")
         return
     if options.keepsakes:
-        outcome.keepsakes = keep(deletion.plan, clusters, tell, secrets=options.keep_secrets, originals=originals)
+        outcome.keepsakes = keep(
+            deletion.plan,
+            clusters,
+            tell,
+            secrets=options.keep_secrets,
+            originals=originals,
+            gone_before=outcome.absent,
+        )
     outcome.run = carry_out(deletion.plan, deletion.sites, options.run, clock, stop, tell)
     outcome.diagnosis = diagnose([outcome.run], clusters, tell)
     outcome.failure = name_the_first(outcome.run.failure, outcome.diagnosis)
