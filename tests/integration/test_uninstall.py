@@ -431,6 +431,27 @@ def test_a_plan_that_was_seen_may_be_gone_on_with_and_nothing_else(
     assert not again.result["changed"]
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["manifests", "a whole namespace"])
+def test_a_pod_that_was_replaced_meanwhile_does_not_make_it_another_plan(
+    stage: Stage, uninstaller: Uninstaller, whole: bool
+) -> None:
+    here = stage.another_namespace()
+    things = stage.put(deployment("web", here))
+    path = f"/api/v1/namespaces/{here}/pods"
+
+    def pods() -> set[str]:
+        return {pod["metadata"]["name"] for pod in stage.api.get(path)[1]["items"]}
+
+    until(pods, "the Pod", timeout=30, every=0.05)
+    [before] = pods()
+    of = () if whole else things
+    plan = succeeded(uninstaller(*of, namespace=here, check_mode=True))
+    stage.api.delete(f"{path}/{before}")
+    until(lambda: pods() and before not in pods(), "another Pod", timeout=30, every=0.05)
+    succeeded(uninstaller(*of, namespace=here, plan_hash=plan["plan_hash"]))
+    assert remaining(stage, things) == []
+
+
 # -- what is left ------------------------------------------------------------------------------------------------------
 
 

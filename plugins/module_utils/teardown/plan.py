@@ -13,7 +13,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -99,11 +99,15 @@ class Plan:
 
     @property
     def hash(self) -> str:
-        """The same objects in the same order give the same hash, however they were found."""
+        """The same objects in the same order give the same hash, however they were found.
+
+        Without those that go with their owners anyway: Pods come and go while somebody thinks about a plan.
+        """
+        going = {entry.member.record.uid for entry in self.going}
         rows = [
             [
                 *(step.rule.name, step.rule.force, step.rule.before_delete),
-                [_identities(wave) for wave in step.waves],
+                [named for wave in step.waves if (named := _identities(wave, going))],
                 sorted([*release.ref.as_dict().values(), *release.finalizers] for release in step.releases),
             ]
             for step in self.steps
@@ -132,8 +136,14 @@ class Plan:
         return counts
 
 
-def _identities(wave: Sequence[Entry]) -> list[list[str]]:
-    return sorted(list(entry.member.ref.as_dict().values()) for entry in wave)
+def _identities(wave: Sequence[Entry], going: Set[str]) -> list[list[str]]:
+    members = [entry.member for entry in wave if not _goes_with_its_owners(entry.member, going)]
+    return sorted(list(member.ref.as_dict().values()) for member in members)
+
+
+def _goes_with_its_owners(member: Member, going: Set[str]) -> bool:
+    owners = set(member.record.owner_uids)
+    return bool(owners) and owners <= going
 
 
 @dataclass
