@@ -70,6 +70,10 @@ class MissingPackage(Problem):
         )
 
 
+# Nothing was learnt about the cluster: the task itself ends.
+ENDS_THE_TASK = (Interrupted, NotLoggedIn, TimedOut, Unreachable)
+
+
 class BadFields:
     """Collects every bad field of an option before complaining once."""
 

@@ -11,10 +11,12 @@ module: undo
 short_description: Bring back what a run deleted, from the undo bundle it left
 version_added: 0.1.0
 description:
-  - Creates the objects again that M(sunset.kube.ranked_delete), M(sunset.kube.drain) or
+  - Creates the objects again that M(sunset.kube.uninstall), M(sunset.kube.ranked_delete), M(sunset.kube.drain) or
     M(sunset.kube.managed_cluster) deleted with O(evidence_dir). Namespaces and definitions first, then Secrets, then
     the steps of the deletion from the last to the first.
   - What is there already is never touched. It is listed under RV(existing).
+  - A bundle holds what its own run deleted. Where that run went on with one that was stopped, the task warns and names
+    the folders of those before. A bundle with nothing in it is an error.
   - Objects come back as others - with another uid, without status, without finalizers and owners. What a controller
     had made of them it makes again. Data of volumes that were deleted does not come back, and neither does anything
     outside the cluster; what is known of that is warned of.
@@ -56,6 +58,7 @@ options:
       - Cannot be used with C(async).
     type: path
 seealso:
+  - module: sunset.kube.uninstall
   - module: sunset.kube.ranked_delete
   - module: sunset.kube.drain
 author:
@@ -67,7 +70,7 @@ EXAMPLES = r"""
   check_mode: true
   diff: true
   sunset.kube.undo:
-    bundle: evidence/20261117T013326.578250Z-ranked_delete
+    bundle: evidence/latest
 
 - name: Bring the application back, with its Secrets
   sunset.kube.undo:

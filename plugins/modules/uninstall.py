@@ -80,7 +80,9 @@ options:
     default: refuse
   volumes:
     description:
-      - PersistentVolumeClaims that the application's StatefulSets made. They hold data, and no record names them.
+      - PersistentVolumeClaims that no record or manifest names. They hold data. Those that the application's
+        StatefulSets made, and all that are found in a whole O(namespace).
+      - V(keep) leaves them. A namespace with such a claim in it is not deleted, O(delete_namespace) is refused.
     type: str
     choices: [keep, delete]
     default: keep
@@ -229,7 +231,10 @@ leftovers:
   type: list
   elements: dict
 routes:
-  description: The application's routes, in the form that O(sunset.kube.maintenance#module:targets) takes.
+  description:
+    - Routes that a maintenance page may stand in front of, in the form that
+      O(sunset.kube.maintenance#module:targets) takes. Those that go, and with O(routes=keep) those that stay only
+      because of it. Routes of others, and those with a keep marker, are not among them.
   returned: when a plan was made
   type: list
   elements: dict

@@ -13,8 +13,9 @@ import pytest
 
 from integration.collection_playbooks import ending, play_named, playing_named
 from integration.maintaining import Maintenance, http_route, shape
+from integration.ranked import RBAC, manifest, service_account
 from integration.running import PATIENCE
-from integration.stage import CLEANUP, FOREIGN, GROUP, Stage, config_map, widget
+from integration.stage import CLEANUP, FOREIGN, GROUP, Stage, body, config_map, widget
 from lab.audit import AuditTrail
 from lab.faults import FaultProxy, Rule, SlowAnswer
 from lab.fixtures import AsUser
@@ -92,6 +93,29 @@ def test_what_cannot_go_is_counted_and_named(stage: Stage, user: User, tmp_path:
     junit = (evidence / "latest" / "junit.xml").read_text()
     assert f"Widget {stage.namespace}/held" in junit
     assert FOREIGN in junit
+
+
+def test_nobody_is_told_that_nothing_was_written_when_something_is_left(
+    stage: Stage, user: User, tmp_path: Path
+) -> None:
+    here, evidence = stage.namespace, tmp_path / "evidence"
+    [account] = stage.put(service_account("operator", here))
+    role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "view"}
+    subject = {"kind": "ServiceAccount", "name": "operator", "namespace": here}
+    stage.put(body(f"{RBAC}/v1", "RoleBinding", "reads", here, roleRef=role, subjects=[subject]))
+    variables = {"manifests": [manifest(account)], "namespace": here, "evidence_dir": str(evidence)}
+    for number, changed in enumerate((True, False)):
+        run = play_named(
+            "sunset.kube.uninstall",
+            tmp_path / str(number),
+            user.kubeconfig,
+            **variables,
+            confirm="skip",
+            on_leftovers="fail",
+        )
+        told = ending(evidence)
+        assert (run.rc, told["outcome"], told["changed"]) == (2, "failed", changed), run.stdout
+        assert "something is left" in told["message"]
 
 
 # -- variables ---------------------------------------------------------------------------------------------------------

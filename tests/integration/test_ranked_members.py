@@ -139,6 +139,20 @@ def test_a_helm_release_with_everything_in_it_goes_and_its_records_go_last(
     assert "no record" in failed(remove(members, missing="fail"))
 
 
+def test_a_failed_upgrade_leaves_objects_of_two_revisions_and_both_go(
+    remove: Remover, stage: Stage, helm: Helm
+) -> None:
+    helm("install", "shop", str(helm.chart({"templates/a.yaml": plain("v1", "ConfigMap", "before")}, folder="one")))
+    bad = plain("v1", "Service", "bad", spec={"ports": [{"port": 80, "protocol": "none"}]})
+    chart = helm.chart({"templates/a.yaml": plain("v1", "ConfigMap", "after"), "templates/b.yaml": bad}, folder="two")
+    assert helm("upgrade", "shop", str(chart), check=False).returncode != 0
+    both = [config_map(name, stage.namespace) for name in ("before", "after")]
+    assert remaining(stage, both) == ["after", "before"], "helm puts the new ones before it takes the old ones away"
+    succeeded(remove(release(helm)))
+    assert remaining(stage, both) == []
+    assert helm.records() == []
+
+
 def small_release(helm: Helm, *annotated_maps: tuple[str, dict[str, str]]) -> None:
     files: dict[str, Body | str] = {"templates/a.yaml": plain("v1", "ConfigMap", "a")}
     for name, marks in annotated_maps:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 
 from integration.olm import ALPHA, V1, LivingOlm, Operator, cluster_service_version, install
-from integration.ranked import Remover, deletions, failed, kept, remaining, succeeded
+from integration.ranked import Remover, cluster_role, deletions, failed, kept, remaining, succeeded
 from integration.running import warnings_of
 from integration.stage import Stage, body
-from integration.uninstalling import Uninstaller
+from integration.uninstalling import Uninstaller, left
 from lab.audit import AuditTrail
 from lab.controlplane import ControlPlane
 from lab.waiting import until
@@ -61,6 +61,9 @@ def test_custom_resources_go_between_the_subscription_and_the_version(
 ) -> None:
     assert "Order" in failed(remove(operator.members)), "somebody else's, until the task takes them"
     where = {"release": operator.name, "namespace": operator.namespace}
+    neighbours = cluster_role(f"olm.og.bank.{operator.name}")
+    owner = {"olm.owner": "bank", "olm.owner.kind": "OperatorGroup", "olm.owner.namespace": "bank"}
+    stage.put({**neighbours, "metadata": {**neighbours["metadata"], "labels": owner}})
     with LivingOlm(stage.api, operator) as olm:
         audit.begin_anew()
         result = succeeded(uninstaller(**where, instances="delete"))
@@ -70,6 +73,7 @@ def test_custom_resources_go_between_the_subscription_and_the_version(
     assert order[:3] == [operator.name, *operator.names("order"), operator.version]
     assert order.index("controller") > order.index(operator.version)
     assert remaining(stage, list(operator.parts.values())) == []
+    assert left(result) == {}, "the roles of another OperatorGroup are nobody's leftovers"
 
 
 def test_a_run_that_was_cut_off_after_the_subscription_goes_on(

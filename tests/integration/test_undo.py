@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from integration.running import PlayRun, playing, run_playbook
+from integration.running import PlayRun, playing, run_playbook, warnings_of
 from integration.stage import CRDS
 from lab.controlplane import ControlPlane
 from lab.waiting import until
@@ -180,6 +180,34 @@ def test_a_run_that_was_killed_can_be_undone(plane: ControlPlane, namespace: str
     done = run(plane, {"sunset.kube.undo": undo})
     assert done.rc == 0, done.stdout
     assert names(done.result["restored"]) == {"Secret login", "ConfigMap held"}
+
+
+def test_a_run_that_went_on_names_the_folders_before_and_an_empty_one_is_an_error(
+    plane: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
+    inside = {"namespace": namespace}
+    first, second = (
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **inside}} for name in ("first", "second")
+    )
+    plane.api.create(first, {**second, "metadata": {**second["metadata"], "finalizers": ["example.com/hold"]}})
+    wanted = {"manifests": [first, second], "evidence_dir": str(tmp_path), "fail_fast": False, **inside}
+    stopped = run(plane, {"sunset.kube.uninstall": {**wanted, "timeout": 3}})
+    assert stopped.rc != 0, stopped.stdout
+    plane.api.patch(plane.api.path_of(second), {"metadata": {"finalizers": None}})
+    plane.api.create(second)  # somebody makes it again
+    went_on, again = (run(plane, {"sunset.kube.uninstall": wanted}) for _run in range(2))
+    assert (went_on.rc, again.rc, again.result["changed"]) == (0, 0, False)
+    empty = run(plane, {"sunset.kube.undo": {"bundle": str(tmp_path / "latest")}})
+    assert f"bundle: {went_on.result['evidence']}" in empty.result["msg"]
+    done = run(plane, {"sunset.kube.undo": {"bundle": went_on.result["evidence"]}})
+    assert done.rc == 0, done.stdout
+    assert names(done.result["restored"]) == {"ConfigMap second"}
+    assert done.result["left_out"] == [
+        "1 objects were gone before this run; if an earlier one deleted them, its folder has them"
+    ]
+    assert stopped.result["evidence"] in warnings_of(done.result)
+    run(plane, {"sunset.kube.undo": {"bundle": stopped.result["evidence"]}})
+    assert now(plane, "v1", "ConfigMap", "first", namespace)
 
 
 def test_what_is_there_is_not_touched_and_what_cannot_come_back_is_named(

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from integration.breaking import dead_webhook, is_refused
+from integration.breaking import dead_converter, dead_webhook, is_refused
+from integration.collection_playbooks import play_named
 from integration.products import custom, ingress
 from integration.ranked import (
     RBAC,
@@ -301,6 +302,13 @@ def test_a_tenant_is_told_what_he_cannot_see(stage: Stage, uninstaller: Uninstal
     assert done["unseen"]
 
 
+def test_nothing_found_is_no_answer_where_a_kind_cannot_be_listed(stage: Stage, uninstaller: Uninstaller) -> None:
+    definition, _stored = dead_converter(stage)
+    message = failed(uninstaller(release="shop", namespace=stage.namespace, source="helm", timeout=20))
+    assert f"cannot see whether anything is left of Helm release {stage.namespace}/shop" in message
+    assert definition["spec"]["names"]["plural"] in message
+
+
 # -- what stays --------------------------------------------------------------------------------------------------------
 
 
@@ -330,6 +338,22 @@ def test_data_stays_unless_the_task_says_so(stage: Stage, uninstaller: Uninstall
     assert done["leftovers"] == []
 
 
+def test_a_sweep_leaves_the_data_and_the_namespace_that_holds_it(stage: Stage, uninstaller: Uninstaller) -> None:
+    here = stage.another_namespace()
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    stage.put(stateful_set("db", here), body("v1", "PersistentVolumeClaim", "uploads", here, spec=spec))
+    claims = f"/api/v1/namespaces/{here}/persistentvolumeclaims"
+    until(lambda: len(stage.api.get(claims)[1]["items"]) == 2, "the claims", timeout=30, every=0.05)
+    stopped = uninstaller(namespace=here, delete_namespace=True)
+    assert "set volumes: delete to delete their data, too; nothing was changed" in failed(stopped)
+    done = [succeeded(uninstaller(namespace=here)) for _turn in range(2)]
+    assert [{"data-db-0", "uploads"} <= set(kept(one)) for one in done] == [True, True]
+    assert [one["changed"] for one in done] == [True, False]
+    assert len(stage.api.get(claims)[1]["items"]) == 2
+    succeeded(uninstaller(namespace=here, delete_namespace=True, volumes="delete"))
+    assert stage.api.get(f"/api/v1/namespaces/{here}")[0] == 404
+
+
 @pytest.mark.parametrize("wish", ["last", "keep"])
 def test_routes_go_last_or_stay(stage: Stage, uninstaller: Uninstaller, wish: str) -> None:
     things = stage.put(ingress("shop", stage.namespace), config_map("settings", stage.namespace))
@@ -341,6 +365,33 @@ def test_routes_go_last_or_stay(stage: Stage, uninstaller: Uninstaller, wish: st
         busy = [row["name"] for row in done["steps"] if row["deleted"]]
         assert busy == ["namespaced resources", "routes"]
         assert remaining(stage, things) == []
+
+
+@pytest.mark.parametrize("wish", ["last", "keep"])
+def test_a_page_is_meant_for_routes_that_go_and_for_no_others(
+    stage: Stage, uninstaller: Uninstaller, wish: str
+) -> None:
+    marked = annotated(ingress("stays", stage.namespace), **{"helm.sh/resource-policy": "keep"})
+    things = stage.put(ingress("shop", stage.namespace), marked)
+    plan = succeeded(uninstaller(*things, namespace=stage.namespace, routes=wish, check_mode=True))
+    assert plan["routes"] == [{"kind": "Ingress", "namespace": stage.namespace, "name": "shop"}]
+    assert kept(plan)["stays"] == ("keep", "Helm marker helm.sh/resource-policy: keep")
+
+
+def test_no_page_is_put_where_nothing_is_deleted(stage: Stage, plane: ControlPlane, tmp_path: Path) -> None:
+    [route] = stage.put(ingress("shop", stage.namespace))
+    before = stage.versions([route])
+    done = play_named(
+        "sunset.kube.uninstall",
+        tmp_path / "run",
+        plane.admin.kubeconfig,
+        namespace=stage.namespace,
+        confirm="skip",
+        maintenance="true",
+        stages=["preflight"],
+    )
+    assert done.rc == 0, done.stdout
+    assert stage.versions([route]) == before
 
 
 def test_keep_markers_are_no_leftovers(stage: Stage, uninstaller: Uninstaller) -> None:
@@ -369,6 +420,8 @@ def test_a_plan_that_was_seen_may_be_gone_on_with_and_nothing_else(
     assert refused.rc == 2
     assert "the plan has changed" in refused.result["msg"]
     stage.api.delete(stage.api.path_of(newcomer))
+    forced = run_playbook([{"sunset.kube.uninstall": {**task, "force": True}}], plane.admin.kubeconfig)
+    assert "the plan has changed" in forced.result["msg"], "nobody has agreed to force"
     done = run_playbook([{"sunset.kube.uninstall": task}], plane.admin.kubeconfig)
     assert done.rc == 0, done.stdout
     assert remaining(stage, things) == []
@@ -376,6 +429,27 @@ def test_a_plan_that_was_seen_may_be_gone_on_with_and_nothing_else(
     again = run_playbook([{"sunset.kube.uninstall": task}], plane.admin.kubeconfig)
     assert again.rc == 0
     assert not again.result["changed"]
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["manifests", "a whole namespace"])
+def test_a_pod_that_was_replaced_meanwhile_does_not_make_it_another_plan(
+    stage: Stage, uninstaller: Uninstaller, whole: bool
+) -> None:
+    here = stage.another_namespace()
+    things = stage.put(deployment("web", here))
+    path = f"/api/v1/namespaces/{here}/pods"
+
+    def pods() -> set[str]:
+        return {pod["metadata"]["name"] for pod in stage.api.get(path)[1]["items"]}
+
+    until(pods, "the Pod", timeout=30, every=0.05)
+    [before] = pods()
+    of = () if whole else things
+    plan = succeeded(uninstaller(*of, namespace=here, check_mode=True))
+    stage.api.delete(f"{path}/{before}")
+    until(lambda: pods() and before not in pods(), "another Pod", timeout=30, every=0.05)
+    succeeded(uninstaller(*of, namespace=here, plan_hash=plan["plan_hash"]))
+    assert remaining(stage, things) == []
 
 
 # -- what is left ------------------------------------------------------------------------------------------------------
@@ -443,6 +517,20 @@ def test_a_product_we_know_is_drained_first(stage: Stage, uninstaller: Uninstall
     assert remaining(stage, [workload, made]) == []
     assert done["counts"]["released"] >= 1
     assert stage.finalizers(route), "the other installation's route is not touched"
+
+
+def test_without_a_preflight_it_refuses_before_it_drains_as_well(
+    stage: Stage, uninstaller: Uninstaller, ngrok_kinds: None
+) -> None:
+    definition = defined(stage)
+    here = stage.namespace
+    domain = custom("Domain", "one", here, "k8s.ngrok.com/finalizer")
+    [held, _other] = stage.put(domain, instance(definition, "theirs", stage.another_namespace()))
+    wanted = {"profile": "ngrok", "instance": {"namespaces": [here]}, "stages": ["drain", "delete"]}
+    stopped = uninstaller(held, definition, namespace=here, **wanted)
+    assert "nothing was changed" in failed(stopped)
+    assert not stopped["changed"]
+    assert stage.finalizers(held) == ["k8s.ngrok.com/finalizer"]
 
 
 def test_what_comes_while_it_drains_is_not_deleted_unseen(

@@ -11,8 +11,9 @@ import pytest
 
 from integration.gitops import FLUX, IN_CLUSTER, SELF_HEAL, Healer, application, is_skipped, labelled, owner, tracked
 from integration.ranked import failed, remaining, succeeded
-from integration.stage import Body, Stage, config_map
-from integration.uninstalling import Uninstaller, findings
+from integration.running import warnings_of
+from integration.stage import FOREIGN, Body, Stage, config_map
+from integration.uninstalling import Uninstaller, findings, left
 from lab.fixtures import AsUser
 
 RESOURCES = "resources-finalizer.argocd.argoproj.io"
@@ -41,6 +42,9 @@ def test_an_application_of_argo_cd_is_found_and_goes_for_good(
     stage: Stage, uninstaller: Uninstaller, name: str
 ) -> None:
     made = stage.put(*(tracked(config_map(one, stage.namespace), name) for one in ("settings", "more")))
+    namesake = config_map("of-another-program", stage.another_namespace())
+    namesake["metadata"]["labels"] = {"app.kubernetes.io/name": name}
+    stage.put(namesake)
     app = an_application_about(stage, name, made, RESOURCES)
     place = f"{app['metadata']['namespace']}/{name}"
     with Healer(stage.api, app, made, is_skipped, RESOURCES) as argo_cd:
@@ -48,10 +52,26 @@ def test_an_application_of_argo_cd_is_found_and_goes_for_good(
         result = succeeded(uninstaller(release=name, namespace=stage.namespace))
         assert (argo_cd.healed, argo_cd.cleaned_up) == ([], [])
     assert result["source"] == f"Argo CD Application {place}"
+    assert left(result) == {}
     assert f"gitops owners: Application {place} waits while its objects go, and goes last" in findings(result, "ok")
     assert [stage.api.get(stage.api.path_of(one))[0] for one in (*made, app)] == [404, 404, 404]
     again = succeeded(uninstaller(release=name, namespace=stage.namespace))
     assert again["changed"] is False
+
+
+def test_an_owner_that_was_made_to_wait_is_named_by_every_run_that_fails(
+    stage: Stage, uninstaller: Uninstaller, name: str
+) -> None:
+    made = stage.put(tracked(config_map("settings", stage.namespace, FOREIGN), name))
+    app = an_application_about(stage, name, made)
+    place = app["metadata"]["namespace"]
+    for _run in range(2):
+        stopped = uninstaller(release=name, namespace=stage.namespace, timeout=3, fail_fast=False)
+        failed(stopped)
+        way_back = f"kubectl annotate application {name} -n {place} argocd.argoproj.io/skip-reconcile-"
+        assert f"Application {place}/{name} still waits" in warnings_of(stopped)
+        assert way_back in warnings_of(stopped)
+    stage.release(made[0])
 
 
 def test_a_named_source_is_found_where_it_is(stage: Stage, uninstaller: Uninstaller, name: str) -> None:
@@ -59,6 +79,17 @@ def test_a_named_source_is_found_where_it_is(stage: Stage, uninstaller: Uninstal
     app = an_application_about(stage, name, made)
     succeeded(uninstaller(release=name, namespace=stage.namespace, source="argocd"))
     assert remaining(stage, [*made, app]) == []
+
+
+def test_of_two_owners_of_one_name_the_person_chooses(stage: Stage, uninstaller: Uninstaller, name: str) -> None:
+    places = [stage.namespace, stage.another_namespace()]
+    owners = stage.put(*(owner(FLUX, "Kustomization", name, place, {}) for place in places))
+    message = failed(uninstaller(release=name))
+    assert all(f"Flux Kustomization {place}/{name}" in message for place in places)
+    assert "say which, for example namespace: " in message
+    assert len(remaining(stage, owners)) == 2
+    succeeded(uninstaller(release=name, namespace=places[0]))
+    assert [stage.is_gone(one) for one in owners] == [True, False]
 
 
 def test_whoever_would_bring_it_back_stops_the_run_before_it_begins(

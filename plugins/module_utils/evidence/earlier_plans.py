@@ -12,24 +12,30 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..teardown.shown import NOTHING_SHOWN, Shown
 
-def objects_of_plan(directory: str | None, plan_hash: str | None) -> frozenset[str]:
-    """uids of everything in the plan with this hash; nothing where no such plan can be read."""
+
+def plan_under(plan_hash: str | None, directory: str | None) -> Shown:
+    """What the plan with this hash says; nothing where no such plan can be read."""
     if not directory or not plan_hash:
-        return frozenset()
+        return NOTHING_SHOWN
     for path in sorted(Path(os.path.expanduser(directory)).glob("*/plan.json"), reverse=True):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             plan = json.loads(path.read_text(encoding="utf-8"))
             if plan["plan_hash"] == plan_hash:
-                return frozenset(_uids(plan))
-    return frozenset()
+                return _shown(plan)
+    return NOTHING_SHOWN
 
 
-def _uids(plan: Mapping[str, Any]) -> Iterator[str]:
-    for step in plan["steps"]:
-        for row in (*step["objects"], *step.get("release", ())):
-            yield row["object"]["uid"]
+def _shown(plan: Mapping[str, Any]) -> Shown:
+    steps = plan["steps"]
+    return Shown(
+        deleted=frozenset(row["object"]["uid"] for step in steps for row in step["objects"]),
+        released=frozenset(row["object"]["uid"] for step in steps for row in step.get("release", ())),
+        forced=any(step["force"] for step in steps if step["objects"]),
+        policies={str(drain["profile"]): str(drain["policy"]) for drain in plan.get("drains", ())},
+    )

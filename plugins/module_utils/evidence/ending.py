@@ -51,6 +51,8 @@ def ending_of(result: Mapping[str, Any], word: str, check_mode: bool) -> dict[st
 
 def _outcome(result: Mapping[str, Any], word: str, check_mode: bool, survivors: bool) -> str:
     if result.get("failed"):
+        if word == "refused" and result.get("changed") and not check_mode:
+            word = "failed"  # whoever reads "refused" relies on it that nothing was written
         return "blocked" if survivors and word in ("", "failed") else word or "failed"
     if any(row["deleting_for"] is not None for row in result.get("blockers", ())):
         return "blocked"  # an explanation, and something hangs

@@ -79,8 +79,15 @@ def undo_of(keepsakes: Keepsakes | None) -> dict[str, Any] | None:
     return {
         "steps": [{"step": keepsake.step, "objects": keepsake.objects} for keepsake in keepsakes.steps],
         "secrets": keepsakes.secrets,
-        "left_out": [f"{ref}: {why}" for ref, why in keepsakes.left_out],
+        "left_out": [*_gone_before(keepsakes), *(f"{ref}: {why}" for ref, why in keepsakes.left_out)],
     }
+
+
+def _gone_before(keepsakes: Keepsakes) -> list[str]:
+    if not keepsakes.gone_before:
+        return []
+    count = keepsakes.gone_before
+    return [f"{count} objects were gone before this run; if an earlier one deleted them, its folder has them"]
 
 
 def joined(bundles: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

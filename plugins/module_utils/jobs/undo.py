@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.bundle import read_bundle, sealed_secrets
+from ..evidence.earlier_bundles import earlier_bundles
 from ..evidence.results import bounded
 from ..front import CONNECTION, RUN, Context, Job
-from ..problems import BadFields, Problem
+from ..problems import BadFields, Problem, Refused
 from ..reporting import Report
 from ..teardown.undo import Bundle, Undo, UndoOutcome
 
@@ -51,6 +52,7 @@ def work(context: Context) -> Report:
     )
     failure: Problem | None = None
     try:
+        _refuse_if_empty(bundle, params["bundle"])
         undo.run()
     except Problem as problem:
         failure = problem
@@ -65,7 +67,19 @@ def work(context: Context) -> Report:
     warnings = list(outcome.remarks)
     if sealed_secrets(params["bundle"]) and not bundle.secrets:
         warnings.append("the bundle holds Secrets, which come back only with undo_vault_password on the controller")
+    if not bundle.is_empty and (earlier := earlier_bundles(params["bundle"], empty=False)):
+        warnings.append(
+            f"this run went on with an earlier one, whose objects are not in it: see {' and '.join(earlier)}"
+        )
     return Report(_result(bundle, outcome, context), failure=failure, warnings=warnings, diff=_diff(outcome), plan={})
+
+
+def _refuse_if_empty(bundle: Bundle, path: str) -> None:
+    if not bundle.is_empty or sealed_secrets(path):
+        return
+    earlier = earlier_bundles(path, empty=True)
+    where = f"bring back what an earlier run deleted: bundle: {earlier[0]}" if earlier else "look at earlier folders"
+    raise Refused("nothing to bring back", why="the run of this bundle deleted nothing that it kept", next_step=where)
 
 
 def _result(bundle: Bundle, outcome: UndoOutcome, context: Context) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..evidence.earlier_plans import objects_of_plan
+from ..evidence.earlier_plans import plan_under
 from ..evidence.uninstall_results import uninstall_diff, uninstall_plan, uninstall_result, uninstall_undo
 from ..evidence.wait_graph import wait_graph
 from ..front import CONNECTION, RUN, WAITING, Context, Job
 from ..reporting import Report
+from ..teardown.shown import NOTHING_SHOWN, shown_under_the_same_options
 from ..teardown.uninstall.options import SOURCES, STAGES, parse_uninstall
 from ..teardown.uninstall.uninstall import uninstall
 from .drain import ARGUMENTS as DRAIN
@@ -54,8 +55,8 @@ def check(params: dict[str, Any]) -> None:
 
 def work(context: Context) -> Report:
     params = context.params
-    seen = objects_of_plan(params["evidence_dir"], params["plan_hash"]) if context.here else frozenset()
-    shown = context.shown or seen
+    seen = plan_under(params["plan_hash"], params["evidence_dir"]) if context.here else NOTHING_SHOWN
+    shown = shown_under_the_same_options(context.shown) or seen
     options = parse_uninstall(params, check_mode=context.check_mode, here=context.here, shown=shown)
     outcome = uninstall(options, context.cluster, context.other_cluster, context.clock, context.stop, context.tell)
     return Report(

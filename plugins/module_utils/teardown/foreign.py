@@ -30,14 +30,13 @@ class Foreign:
     """A member that others would go with, and who they are."""
 
     member: Member
-    count: int
-    example: ObjectRef
+    others: Sequence[ObjectRef]
 
     @property
     def why(self) -> str:
-        if self.count == 1:
-            return f"{self.example}, which is not in this plan, would go with it"
-        return f"{self.count} objects that are not in this plan would go with it, {self.example} among them"
+        if len(self.others) == 1:
+            return f"{self.others[0]}, which is not in this plan, would go with it"
+        return f"{len(self.others)} objects that are not in this plan would go with it, {self.others[0]} among them"
 
 
 def look_into_namespaces(members: Iterable[Member], looker: Looker) -> None:
@@ -59,7 +58,7 @@ def find_foreign(plan: Plan, looker: Looker) -> list[Foreign]:
         else:
             continue
         if strangers:
-            found.append(Foreign(entry.member, len(strangers), strangers[0]))
+            found.append(Foreign(entry.member, strangers))
     return found
 
 

@@ -10,12 +10,12 @@ Secrets only on demand, apart from the rest, because whoever writes them to a fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..events import SetAside, Tell
-from ..objects import ObjectRef, Resource
+from ..objects import ObjectRef, Record, Resource
 from ..well_known import NAMESPACES
 from .plan import RECORDS, Entry, Plan, Step
 
@@ -50,17 +50,36 @@ class Keepsakes:
     steps: list[Keepsake] = field(default_factory=list)
     secrets: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[tuple[ObjectRef, str]] = field(default_factory=list)
+    gone_before: int = 0  # objects that belong to it and were not there when the run began
 
 
-def keep(plan: Plan, clusters: Mapping[str | None, Cluster], tell: Tell, *, secrets: bool = False) -> Keepsakes:
-    """Read everything the plan deletes, and hand it over before the first delete; Secrets if that was asked for."""
-    kept = Keepsakes()
+def keep(
+    plan: Plan,
+    clusters: Mapping[str | None, Cluster],
+    tell: Tell,
+    *,
+    secrets: bool = False,
+    originals: Mapping[str, dict[str, Any]] | None = None,
+    gone_before: int = 0,
+) -> Keepsakes:
+    """Read everything the plan deletes, and hand it over before the first delete; Secrets if that was asked for.
+
+    `originals`, by uid, are taken instead of what is there: as it was before the run itself changed it.
+    """
+    kept = Keepsakes(gone_before=gone_before)
     everything = [entry for step in plan.steps for entry in step.going]
     for step in plan.steps:
         if step.going:
-            kept.steps.append(_keep_step(step, clusters[step.rule.context], kept, everything, secrets=secrets))
+            cluster = clusters[step.rule.context]
+            kept.steps.append(_keep_step(step, cluster, kept, everything, originals or {}, secrets=secrets))
     tell(SetAside(kept))
     return kept
+
+
+def originals_of(members: Iterable[tuple[Resource, Record]], cluster: Cluster) -> dict[str, dict[str, Any]]:
+    """As they are now, by uid; without those that are gone."""
+    found = ((resource, cluster.read_whole(resource, record.namespace, record.name)) for resource, record in members)
+    return {item["metadata"]["uid"]: sanitised(item, resource) for resource, item in found if item is not None}
 
 
 def _controller_uid(item: Mapping[str, Any]) -> str:
@@ -69,7 +88,13 @@ def _controller_uid(item: Mapping[str, Any]) -> str:
 
 
 def _keep_step(
-    step: Step, cluster: Cluster, kept: Keepsakes, everything: Sequence[Entry], *, secrets: bool
+    step: Step,
+    cluster: Cluster,
+    kept: Keepsakes,
+    everything: Sequence[Entry],
+    originals: Mapping[str, dict[str, Any]],
+    *,
+    secrets: bool,
 ) -> Keepsake:
     entries = [entry for entry in step.going if not _left_out(entry, step, kept, secrets=secrets)]
     places = dict.fromkeys((entry.member.resource, entry.member.record.namespace or None) for entry in entries)
@@ -78,7 +103,7 @@ def _keep_step(
     makers: dict[str, ObjectRef] = {}
     for resource, namespace in places:
         for item in cluster.list_whole(resource, namespace):
-            whole[item["metadata"]["uid"]] = sanitised(item, resource)
+            whole[item["metadata"]["uid"]] = originals.get(item["metadata"]["uid"]) or sanitised(item, resource)
             if maker := going.get(_controller_uid(item)):
                 makers[item["metadata"]["uid"]] = maker
     keepsake = Keepsake(step.rule.name)

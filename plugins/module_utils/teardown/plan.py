@@ -26,6 +26,7 @@ from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .obstacles.backends import service_of
 from .releasing import Release
+from .shown import Shown
 from .steps import Standard, StepRule
 from .truce import finalizers_given_up
 from .verdicts import Fate, Verdict
@@ -98,11 +99,15 @@ class Plan:
 
     @property
     def hash(self) -> str:
-        """The same objects in the same order give the same hash, however they were found."""
+        """The same objects in the same order give the same hash, however they were found.
+
+        Without those that go with their owners anyway: Pods come and go while somebody thinks about a plan.
+        """
+        going = {entry.member.record.uid for entry in self.going}
         rows = [
             [
                 *(step.rule.name, step.rule.force, step.rule.before_delete),
-                [_identities(wave) for wave in step.waves],
+                [named for wave in step.waves if (named := _identities(wave, going))],
                 sorted([*release.ref.as_dict().values(), *release.finalizers] for release in step.releases),
             ]
             for step in self.steps
@@ -113,10 +118,16 @@ class Plan:
     def releases(self) -> list[Release]:
         return [release for step in self.steps for release in step.releases]
 
-    def touches_only(self, shown: Set[str]) -> bool:
-        """Whether nothing happens to anybody who is not among these; nobody was shown nothing."""
-        touched = {entry.member.record.uid for entry in self.going} | {one.record.uid for one in self.releases}
-        return bool(shown) and touched <= shown
+    @property
+    def forced(self) -> bool:
+        return any(step.rule.force for step in self.steps if step.going)
+
+    def is_rest_of(self, shown: Shown) -> bool:
+        """Whether nothing happens to anybody but what was shown; nobody was shown nothing."""
+        going = {entry.member.record.uid for entry in self.going}
+        released = {one.record.uid for one in self.releases}
+        mild = shown.forced or not self.forced
+        return bool(shown) and mild and going <= shown.deleted and released <= shown.touched
 
     def counts(self) -> Counter[str]:
         counts = Counter(entry.verdict.fate.value for entry in (*self.going, *self.kept))
@@ -125,8 +136,14 @@ class Plan:
         return counts
 
 
-def _identities(wave: Sequence[Entry]) -> list[list[str]]:
-    return sorted(list(entry.member.ref.as_dict().values()) for entry in wave)
+def _identities(wave: Sequence[Entry], going: Set[str]) -> list[list[str]]:
+    members = [entry.member for entry in wave if not _goes_with_its_owners(entry.member, going)]
+    return sorted(list(member.ref.as_dict().values()) for member in members)
+
+
+def _goes_with_its_owners(member: Member, going: Set[str]) -> bool:
+    owners = set(member.record.owner_uids)
+    return bool(owners) and owners <= going
 
 
 @dataclass

@@ -37,7 +37,7 @@ from .rights import require_rights
 from .run import Site, carry_out
 from .run_outcome import RunOptions, RunOutcome
 from .steps import DEFAULT_STEPS, StepRule
-from .truce import pauses_of
+from .truce import left_waiting, pauses_of
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -186,6 +186,8 @@ def delete_ranked(
         outcome.failure = refusal  # with the plan, so that one can see what was refused
     else:
         act(deletion, outcome, clock, stop, tell)
+        if outcome.failure and not options.check_mode:
+            _warn(outcome, left_waiting(pauses_of(deletion.plan), cluster), tell)
     outcome.seconds = clock.now() - began
     outcome.server_time = cluster.server_time()
     return outcome
@@ -251,22 +253,32 @@ def _goes(member: Member, ground: Ground) -> bool:
     return judge(member, ground.facts).fate in GOING and ground.matcher.step_of(member) is not None
 
 
-def act(deletion: Deletion, outcome: RankedOutcome, clock: Clock, stop: StopSign, tell: Tell) -> None:
-    """Carry the plan out; in check mode let the server try it."""
+def act(
+    deletion: Deletion,
+    outcome: RankedOutcome,
+    clock: Clock,
+    stop: StopSign,
+    tell: Tell,
+    originals: Mapping[str, dict[str, Any]] | None = None,
+) -> None:
+    """Carry the plan out; in check mode let the server try it. `originals`: what was changed before, as it was."""
     options, clusters = deletion.options, deletion.clusters
     if options.check_mode:
         outcome.refused_in_rehearsal = rehearse(deletion.plan, clusters, options.run.propagation, tell)
         outcome.failure = why_refused(outcome.refused_in_rehearsal, "delete")
         return
-    pauses = pauses_of(deletion.plan)
     if options.keepsakes:
-        outcome.keepsakes = keep(deletion.plan, clusters, tell, secrets=options.keep_secrets)
+        outcome.keepsakes = keep(
+            deletion.plan,
+            clusters,
+            tell,
+            secrets=options.keep_secrets,
+            originals=originals,
+            gone_before=outcome.absent,
+        )
     outcome.run = carry_out(deletion.plan, deletion.sites, options.run, clock, stop, tell)
     outcome.diagnosis = diagnose([outcome.run], clusters, tell)
     outcome.failure = name_the_first(outcome.run.failure, outcome.diagnosis)
-    if outcome.failure and outcome.run.paused:
-        still = [f"{pause.ref} still waits; run the task again, or let it go on: {pause.way_back}" for pause in pauses]
-        _warn(outcome, still, tell)
 
 
 def _who_brings_back(deletion: Deletion, cluster: Cluster) -> list[str]:

@@ -100,6 +100,22 @@ def hold(
     return written
 
 
+def left_waiting(pauses: Iterable[Pause], cluster: Cluster) -> list[str]:
+    """After a failure: who waits, since this run or an earlier one, with the way back. Not sure is told as well."""
+    return [
+        f"{pause.ref} still waits; run the task again, or let it go on: {pause.way_back}"
+        for pause in pauses
+        if _may_wait(pause, cluster)
+    ]
+
+
+def _may_wait(pause: Pause, cluster: Cluster) -> bool:
+    try:
+        return _waits(_read(pause, cluster), pause)
+    except Problem:  # nobody answers any more, or somebody wants us to stop
+        return True
+
+
 def _make_wait(pause: Pause, cluster: Cluster, tell: Tell, *, dry_run: bool = False) -> bool:
     problem: Problem | None = None
     for _race in range(_RACES):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..clock import Clock, Deadline, StopSign
 from ..events import Did, StepBegan, StepEnded, Tell
 from ..objects import ObjectRef, Resource
-from ..problems import Problem, TimedOut
+from ..problems import ENDS_THE_TASK, Problem, TimedOut
 from .undo_items import as_it_can_come_back, ref_of, without_cluster_address
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _NAP = 0.5
 # What others live in, or are defined by, comes first, whatever step it was deleted in.
-_FIRST = (("Namespace", ""), ("CustomResourceDefinition", "apiextensions.k8s.io"))
+_DEFINITION = ("CustomResourceDefinition", "apiextensions.k8s.io")
+_FIRST = (("Namespace", ""), _DEFINITION)
 _SECRET = ("Secret", "")
 Item = Mapping[str, Any]
 
@@ -38,6 +39,10 @@ class Bundle:
     secrets: Sequence[Item] = ()
     left_out: Sequence[str] = ()
     uids: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.secrets and not any(items for _step, items in self.steps)
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,7 @@ class Undo:
 
     def run(self) -> UndoOutcome:
         self.cluster.limit_to(self.deadline)
+        self._require_rights()
         for rank, (name, items) in enumerate(layers_of(self.bundle), 1):
             self.stop.raise_if_set()
             began = self.clock.now()
@@ -89,12 +95,21 @@ class Undo:
             self.tell(StepEnded(name, rank, 0, len(items) - came, self.clock.now() - began, back=came))
         return self.outcome
 
+    def _require_rights(self) -> None:
+        """Of every layer, before the first creation; also of kinds that only come back with the bundle."""
+        items = [item for _name, layer in layers_of(self.bundle) for item in layer]
+        to_come = {_defines(item): item for item in items if _kind(item) == _DEFINITION}
+        places: dict[Resource, set[str]] = {}
+        for item in items:
+            resource = self._served(item)[0] or _defined_by(to_come.get(_kind(item)))
+            if resource is not None:
+                places.setdefault(resource, set()).add(_namespace(item))
+        for resource, namespaces in places.items():
+            self.cluster.require("create", resource, sorted(namespaces))
+
     def _bring_back(self, items: Sequence[Item]) -> None:
         self.cluster.forget_catalogue()  # definitions may have come back with the layer before
         placed = [(item, resource) for item in items if (resource := self._resource_of(item)) is not None]
-        for resource in dict.fromkeys(resource for _item, resource in placed):
-            spaces = sorted({_namespace(item) for item, other in placed if other is resource})
-            self.cluster.require("create", resource, spaces)
         for item, resource in placed:
             if resource.kind == "Namespace":
                 self._wait_until_gone(resource, item)
@@ -108,13 +123,18 @@ class Undo:
         if self.dry_run and str(item["apiVersion"]).partition("/")[0] in self._only_promised:
             self.outcome.back.append(Back(ref_of(item), self._old_uid(item)))
             return None
-        try:
-            resource, why = self.cluster.resolve(str(item["kind"]), str(item["apiVersion"]), by_hand=False)
-        except Problem as problem:
-            resource, why = None, str(problem)
+        resource, why = self._served(item)
         if resource is None:
             self.outcome.lost.append((ref_of(item), why))
         return resource
+
+    def _served(self, item: Item) -> tuple[Resource | None, str]:
+        try:
+            return self.cluster.resolve(str(item["kind"]), str(item["apiVersion"]), by_hand=False)
+        except ENDS_THE_TASK:
+            raise
+        except Problem as problem:
+            return None, str(problem)
 
     def _create(self, item: Item, resource: Resource) -> None:
         self.stop.raise_if_set()
@@ -165,7 +185,9 @@ class Undo:
         name = ref_of(item).name
         while (record := self.cluster.read(resource, "", name)) is not None and record.terminating:
             self._nap(
-                f"Namespace {name}", "it is still being deleted", "find out with sunset.kube.members_info, or wait"
+                f"Namespace {name}",
+                "it is still being deleted",
+                f"ask what holds it with ansible-playbook sunset.kube.explain -e namespace={name}",
             )
 
     def _wait_until_served(self, item: Item) -> None:
@@ -203,6 +225,21 @@ def layers_of(bundle: Bundle) -> Iterator[tuple[str, Sequence[Item]]]:
 def _kind(item: Item) -> tuple[str, str]:
     group, slash, _version = str(item["apiVersion"]).partition("/")
     return str(item["kind"]), group if slash else ""
+
+
+def _defines(definition: Item) -> tuple[str, str]:
+    spec = definition["spec"]
+    return str(spec["names"]["kind"]), str(spec["group"])
+
+
+def _defined_by(definition: Item | None) -> Resource | None:
+    """The kind that a definition brings; as much of it as a question about rights needs."""
+    if definition is None:
+        return None
+    kind, group = _defines(definition)
+    spec = definition["spec"]
+    version = str((spec.get("versions") or [{}])[0].get("name") or "")
+    return Resource(group, version, kind, str(spec["names"]["plural"]), spec.get("scope") == "Namespaced")
 
 
 def _namespace(item: Item) -> str:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.sunset.kube.plugins.module_utils.evidence.earlier_plans import objects_of_plan
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.earlier_plans import plan_under
 
 
 def left(directory: Path, run: str, plan: Any) -> None:
@@ -18,27 +18,32 @@ def left(directory: Path, run: str, plan: Any) -> None:
     (directory / run / "plan.json").write_text(plan if isinstance(plan, str) else json.dumps(plan))
 
 
-def plan(plan_hash: str, *uids: str, released: str = "") -> dict[str, Any]:
-    rows = [{"object": {"uid": uid}} for uid in uids]
-    step: dict[str, Any] = {"objects": rows}
+def plan(plan_hash: str, *uids: str, released: str = "", force: bool = False) -> dict[str, Any]:
+    step: dict[str, Any] = {"objects": [{"object": {"uid": uid}} for uid in uids], "force": force}
+    drains = []
     if released:
         step["release"] = [{"object": {"uid": released}}]
-    return {"plan_hash": plan_hash, "steps": [step]}
+        drains = [{"profile": "ngrok", "policy": "Retain"}]
+    return {"plan_hash": plan_hash, "steps": [step], "drains": drains}
 
 
-def test_objects_of_the_plan_with_this_hash_and_no_other(tmp_path: Path) -> None:
+def test_what_the_plan_with_this_hash_says_and_no_other(tmp_path: Path) -> None:
     left(tmp_path, "1-uninstall", plan("aaa", "u1", "u2", released="u3"))
-    left(tmp_path, "2-uninstall", plan("bbb", "u9"))
-    assert objects_of_plan(str(tmp_path), "aaa") == {"u1", "u2", "u3"}
+    left(tmp_path, "2-uninstall", plan("bbb", "u9", force=True))
+    seen = plan_under("aaa", str(tmp_path))
+    assert (seen.deleted, seen.released) == ({"u1", "u2"}, {"u3"})
+    assert (seen.forced, seen.policies) == (False, {"ngrok": "Retain"})
+    assert plan_under("bbb", str(tmp_path)).forced
 
 
 def test_what_is_no_plan_is_passed_over(tmp_path: Path) -> None:
     for place, text in enumerate(("{", "[]", '{"plan_hash": "aaa"}', "null")):
         left(tmp_path, f"{place}-broken", text)
-    assert objects_of_plan(str(tmp_path), "aaa") == frozenset()
+    assert not plan_under("aaa", str(tmp_path))
 
 
 def test_without_directory_or_hash_nothing_was_seen(tmp_path: Path) -> None:
     left(tmp_path, "1-uninstall", plan("aaa", "u1"))
-    assert objects_of_plan(None, "aaa") == objects_of_plan(str(tmp_path), None) == frozenset()
-    assert objects_of_plan(str(tmp_path / "nowhere"), "aaa") == frozenset()
+    assert not any(
+        (plan_under("aaa", None), plan_under(None, str(tmp_path)), plan_under("aaa", str(tmp_path / "nowhere")))
+    )

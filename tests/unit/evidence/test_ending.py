@@ -21,6 +21,13 @@ ENDINGS: dict[str, tuple[dict[str, Any], str, bool, str]] = {
     "a plan": ({"changed": True}, "", True, "planned"),
     "an empty plan": ({"changed": False}, "", True, "nothing_to_do"),
     "refused": ({"failed": True}, "refused", False, "refused"),
+    "refused when something was written": ({"failed": True, "changed": True}, "refused", False, "failed"),
+    "a plan that is refused, though it would change something": (
+        {"failed": True, "changed": True},
+        "refused",
+        True,
+        "refused",
+    ),
     "a plan that is refused": ({"failed": True}, "refused", True, "refused"),
     "time is over": ({"failed": True, "changed": True, "survivors": LEFT}, "blocked", False, "blocked"),
     "something is left": ({"failed": True, "survivors": LEFT}, "failed", False, "blocked"),

@@ -26,7 +26,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import (
     plan_elsewhere,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.waves import OrderFacts
-from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, NODES, Told, named
+from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, NODES, PODS, Told, named
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
     CONDITIONS,
     KUSTOMIZATIONS,
@@ -306,6 +306,15 @@ CHANGES: dict[str, Callable[[], Plan]] = {
     "with a patch before": lambda: forced(plan_of(RELEASE), before_delete={"scale": 0}),
     "with records": lambda: plan_of(RELEASE, records=(member(SECRETS, "record"),)),
 }
+
+
+def test_the_hash_does_not_depend_on_what_goes_with_its_owners() -> None:
+    """Also where a search has found it, as in a whole namespace."""
+    owner = {"ownerReferences": [{"uid": "Deployment-shop-operator"}]}
+    pods = [member(PODS, name, **owner) for name in ("a", "b")]
+    assert len({plan_of([*RELEASE, *some]).hash for some in ([], pods[:1], pods)}) == 1
+    orphan = member(PODS, "a", ownerReferences=[{"uid": "somebody"}])
+    assert plan_of([*RELEASE, orphan]).hash != plan_of(RELEASE).hash
 
 
 @pytest.mark.parametrize("change", named(CHANGES))

@@ -12,14 +12,16 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.bundle import read_bundle, sealed_secrets
-from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo import Bundle, layers_of
+from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, Refused, TimedOut
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo import Bundle, Undo, layers_of
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo_items import (
     as_it_can_come_back,
     without_cluster_address,
 )
-from ansible_collections.sunset.kube.tests.unit.fakes import FakeServer, cluster_on, named
+from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, FakeServer, Told, cluster_on, named
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import FakeCluster
 
 
 def item(kind: str, name: str = "x", api_version: str = "v1", **other: Any) -> dict[str, Any]:
@@ -114,3 +116,49 @@ BROKEN = {
 def test_a_broken_bundle_is_named_with_its_file(tmp_path: Path, content: Any) -> None:
     with pytest.raises(BadOption, match=r"01-first-step\.json"):
         read_bundle(str(bundle_in(tmp_path, content)), None)
+
+
+# -- a whole undo ------------------------------------------------------------------------------------------------------
+
+TRINKETS = {
+    **item("CustomResourceDefinition", "trinkets.example.com", "apiextensions.k8s.io/v1"),
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"kind": "Trinket", "plural": "trinkets"},
+        "versions": [{"name": "v1"}],
+    },
+}
+
+
+def undone(cluster: FakeCluster, bundle: Bundle) -> Undo:
+    return Undo(bundle, cluster, cluster.clock, StopSign(), Told(), timeout=5, dry_run=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", ["deployments", "trinkets"], ids=["served", "to be defined again"])
+def test_a_right_that_is_missing_for_the_last_layer_stops_it_before_the_first(missing: str) -> None:
+    cluster = FakeCluster()
+    cluster.forbidden.add(("create", missing))
+    steps = [
+        ("users", [item("Deployment", "web", "apps/v1"), item("Trinket", "t", "example.com/v1")]),
+        ("rest", [item("ConfigMap", "settings")]),
+        ("definitions", [TRINKETS]),
+    ]
+    with pytest.raises(Refused, match=f"to create {missing}"):
+        undone(cluster, Bundle(steps)).run()
+    assert cluster.log == []
+
+
+def test_whoever_waits_for_a_namespace_is_told_how_to_find_out_why() -> None:
+    cluster = FakeCluster()
+    cluster.add(NAMESPACES, "shop", "", deleted=True, finalizers=["kubernetes"])
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    with pytest.raises(TimedOut) as over:
+        undone(cluster, Bundle([("homes", [home])])).run()
+    assert "ansible-playbook sunset.kube.explain -e namespace=shop" in over.value.next_step
+
+
+def test_a_bundle_without_objects_is_empty() -> None:
+    assert Bundle([("first", [])]).is_empty
+    assert not Bundle([("first", [item("ConfigMap")])]).is_empty
+    assert not Bundle([], [item("Secret")]).is_empty

@@ -98,9 +98,9 @@ def drain(
     try:
         refuse_what_is_unsafe(survey, options)
         whole = survey.plan.whole
-        rest = whole.touches_only(options.shown)
+        rest = whole.is_rest_of(options.shown)
         check_limits(survey.plan.size, whole.hash, options.max_objects, options.plan_hash, rest=rest)
-        _check_rights(survey, options, cluster)
+        require_rights_to_drain(survey, options, cluster)
     except Problem as refusal:
         outcome.failure = refusal  # with the plan, so that one can see what was refused
     else:
@@ -110,7 +110,7 @@ def drain(
     return outcome
 
 
-def _check_rights(survey: Survey, options: DrainOptions, cluster: Cluster) -> None:
+def require_rights_to_drain(survey: Survey, options: DrainOptions, cluster: Cluster) -> None:
     require_rights(survey.plan.whole, cluster)
     if options.freeze:
         require_freeze(cluster)

@@ -18,6 +18,7 @@ from ...limits import check_run_options
 from ...problems import BadFields
 from ...profiles.known_products import PRODUCTS
 from ..ladder import Ladder
+from ..shown import NOTHING_SHOWN, Shown
 from .profile import Profile, read_profile
 
 AUTO = "auto"
@@ -66,13 +67,13 @@ class DrainOptions:
     timeout: float = 600.0
     max_objects: int | None = None
     plan_hash: str | None = None
-    shown: frozenset[str] = frozenset()  # uids in the plan of that hash, where they are known: for going on with it
+    shown: Shown = NOTHING_SHOWN  # the plan of that hash, where it is known: for going on with it
     check_mode: bool = False
     keepsakes: bool = False
     fail_fast: bool = True
 
 
-def parse_drain(params: Mapping[str, Any], *, check_mode: bool, shown: frozenset[str] = frozenset()) -> DrainOptions:
+def parse_drain(params: Mapping[str, Any], *, check_mode: bool, shown: Shown = NOTHING_SHOWN) -> DrainOptions:
     """Every bad field is reported at once, before anything is sent."""
     bad = BadFields()
     profile = _profile(params["profile"], bad)

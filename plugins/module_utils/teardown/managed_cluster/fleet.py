@@ -79,7 +79,7 @@ def remove_clusters(
     _warn_beforehand(outcome, views, kinds, options, tell)
     tell(Planned(_summary(views, outcome.plan), outcome.plan.hash))
     try:
-        rest = outcome.plan.touches_only(options.shown)
+        rest = outcome.plan.is_rest_of(options.shown)
         check_limits(len(outcome.plan.going), outcome.plan.hash, options.max_objects, options.plan_hash, rest=rest)
         _check_rights(options, outcome, views, cluster)
         _act(options, outcome, kinds, cluster, spoke, clock, stop, tell, deadline)

@@ -16,6 +16,7 @@ from typing import Any
 from ...limits import check_run_options
 from ...problems import BadFields
 from ...profiles.ocm import DEFAULT_CLEANUP
+from ..shown import NOTHING_SHOWN, Shown
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,12 @@ class ClusterOptions:
     timeout: float = 600.0
     max_objects: int | None = None
     plan_hash: str | None = None
-    shown: frozenset[str] = frozenset()  # uids in the plan of that hash, where they are known: for going on with it
+    shown: Shown = NOTHING_SHOWN  # the plan of that hash, where it is known: for going on with it
     check_mode: bool = False
     keepsakes: bool = False
 
 
-def parse_clusters(
-    params: Mapping[str, Any], *, check_mode: bool, shown: frozenset[str] = frozenset()
-) -> ClusterOptions:
+def parse_clusters(params: Mapping[str, Any], *, check_mode: bool, shown: Shown = NOTHING_SHOWN) -> ClusterOptions:
     """Every bad field is reported at once, before anything is sent."""
     bad = BadFields()
     names = [params["name"]] if params["name"] is not None else list(params["names"] or ())

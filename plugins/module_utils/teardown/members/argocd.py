@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...admission import NAMESPACE_NAME
@@ -30,6 +30,8 @@ GROUP = "argoproj.io"
 TRACKING_ID = "argocd.argoproj.io/tracking-id"
 SKIP_RECONCILE = "argocd.argoproj.io/skip-reconcile"
 _INSTANCE = "argocd.argoproj.io/instance"
+_DEFAULT_LABEL = "app.kubernetes.io/instance"
+_HELM = "meta.helm.sh/"
 _POST_DELETE = "post-delete-finalizer.argocd.argoproj.io"
 _CLUSTERS = "argocd.argoproj.io/secret-type=cluster"
 _OWN_NAME = "in-cluster"
@@ -47,7 +49,7 @@ def argocd_membership(name: str, namespace: str, cluster: Cluster) -> Membership
     if item is None:
         return Membership(source, missing=f"there is no {source}")
     _refuse_elsewhere(item, source, cluster)
-    membership = Membership(source, not_ours=_tracked_by(name, namespace))
+    membership = Membership(source, not_ours=_tracked_by(name, namespace), sure_mark=_surely_of(name, namespace))
     for entry in (item.get("status") or {}).get("resources") or ():
         membership.claims.append(_claim(entry, source))
     if not membership.claims:
@@ -91,13 +93,32 @@ def _record(item: Mapping[str, Any], source: str) -> Claim:
     )
 
 
+def _names_of(name: str, namespace: str) -> tuple[str, str]:
+    """Applications outside of Argo CD's own namespace are called `namespace_name`."""
+    return name, f"{namespace}_{name}"
+
+
+def _owner_of(record: Record) -> str:
+    return record.annotations.get(TRACKING_ID, "").partition(":")[0] or record.labels.get(_INSTANCE, "")
+
+
+def _surely_of(name: str, namespace: str) -> Callable[[Record], bool]:
+    """By keys that are Argo CD's own, or its default label where that is not Helm's: a name alone may be anybody's."""
+    own = _names_of(name, namespace)
+
+    def is_ours(record: Record) -> bool:
+        by_helm = any(key.startswith(_HELM) for key in record.annotations)
+        return (_owner_of(record) or ("" if by_helm else record.labels.get(_DEFAULT_LABEL, ""))) in own
+
+    return is_ours
+
+
 def _tracked_by(name: str, namespace: str) -> Any:
     """Argo CD's marks: the tracking annotation, or a label whose key can be configured."""
-    # Applications outside of Argo CD's own namespace are called `namespace_name`.
-    own = (name, f"{namespace}_{name}")
+    own = _names_of(name, namespace)
 
     def not_ours(record: Record, marked: bool) -> str:
-        owner = record.annotations.get(TRACKING_ID, "").partition(":")[0] or record.labels.get(_INSTANCE, "")
+        owner = _owner_of(record)
         if owner:
             return "" if owner in own else f"it belongs to Argo CD Application {owner.replace('_', '/', 1)}"
         # A namespace is labelled with its own name, by the server: that is nobody's mark.

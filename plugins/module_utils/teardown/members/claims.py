@@ -31,6 +31,7 @@ class Claim:
     # Set by sources that decide over an object themselves, such as a Landscaper policy: the reason to keep it.
     keep: str = ""
     named: bool = False  # by the task itself, one by one
+    past: bool = False  # by an older version of the record: that it is not there says nothing
     # What the source wants done before the delete, as the task's `before_delete` would say it.
     before_delete: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
@@ -66,9 +67,17 @@ class Membership:
     records: list[Claim] = field(default_factory=list)
     default_namespace: str = ""
     not_ours: OwnershipTest | None = None
+    # Where `not_ours` is lenient with what the record names: whether a mark alone tells that an object is the source's.
+    sure_mark: Callable[[Record], bool] | None = None
     missing: str = ""  # the record itself is not there
     by_marks: bool = False  # the record is gone; what it named is known by its marks
     warnings: list[str] = field(default_factory=list)
+
+    def bears_its_mark(self, record: Record) -> bool:
+        """Of any object in the cluster, named by the source or not."""
+        if self.sure_mark is not None:
+            return self.sure_mark(record)
+        return self.not_ours is not None and not self.not_ours(record, True)
 
 
 def claims_in(documents: Iterator[Any], source: str, *, marked: bool = True) -> Iterator[Claim]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...objects import Record, Resource, record_of
-from ...problems import BadOption, CannotLook, Interrupted, NotLoggedIn, Problem, TimedOut, Unreachable
+from ...problems import ENDS_THE_TASK, BadOption, CannotLook, Problem
 from ...well_known import CONFIG_MAPS, NAMESPACES
 from .argocd import why_elsewhere
 from .flux import FLUX_GROUPS, installed_by
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _KAPP_SUFFIX = ".apps.k14s.io"
-# Nothing was learnt about the cluster: the task itself ends.
-_ENDS_THE_TASK = (Interrupted, NotLoggedIn, TimedOut, Unreachable)
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,7 @@ class Candidate:
     source: str
     option: dict[str, Any]
     what: str
+    elsewhere: bool = False  # of this name, but not about this cluster
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,6 @@ class _Sighting:
     candidate: Candidate
     key: tuple[str, str]  # source (for Flux: the kind), name
     record: Record | None = None
-    weak: bool = False  # of this name, but not about this cluster
 
 
 Look = Callable[[_Wanted, "Cluster"], Iterable[_Sighting]]
@@ -95,7 +93,7 @@ def _look_everywhere(wanted: _Wanted, looks: Mapping[str, Look], cluster: Cluste
     def look(name: str) -> None:
         try:
             found = list(looks[name](wanted, cluster))
-        except _ENDS_THE_TASK:
+        except ENDS_THE_TASK:
             raise
         except Problem as problem:
             with lock:
@@ -139,12 +137,9 @@ def _argo_applications(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]
         if not wanted.is_here(record.namespace, *places):
             continue
         option = {"argocd": {"name": record.name, "namespace": record.namespace}}
-        yield _Sighting(
-            Candidate("argocd", option, f"Argo CD Application {record.place}"),
-            ("argocd", record.name),
-            record,
-            weak=bool(why_elsewhere(item, cluster.endpoint)),
-        )
+        elsewhere = bool(why_elsewhere(item, cluster.endpoint))
+        what = Candidate("argocd", option, f"Argo CD Application {record.place}", elsewhere)
+        yield _Sighting(what, ("argocd", record.name), record)
 
 
 def _flux_kustomizations(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
@@ -185,7 +180,6 @@ def _olm_subscriptions(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]
             option = {"olm": {"subscription": package, "namespace": record.namespace}}
             what = Candidate("olm", option, f"what OLM Subscription {record.namespace}/{package} installed")
             yield _Sighting(what, ("olm", package), record)
-            return
 
 
 def _subscriptions(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
@@ -248,7 +242,7 @@ _LOOKS: dict[str, tuple[str, Look]] = {
 
 def _owners_first(sightings: list[_Sighting]) -> list[_Sighting]:
     """The usual order, but whoever is marked as another one's object comes after that one."""
-    left = sorted(sightings, key=lambda sighting: sighting.weak)
+    left = sorted(sightings, key=lambda sighting: sighting.candidate.elsewhere)
     ordered: list[_Sighting] = []
     while left:
         waiting = {sighting.key for sighting in left}

@@ -5,13 +5,15 @@
 """Members of a Helm release, from its own record: the Secret or ConfigMap that Helm keeps in the cluster.
 
 Room: teardown. Works when the chart and the `helm` binary are long gone. All records go, last of all; the newest
-revision that was ever deployed says what belongs to the release, and hooks of any event may have left objects behind.
+revision says what belongs to the release, and hooks of any event may have left objects behind. Where that one was not
+completed, what is there may be of every revision back to the last one that was.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import dataclasses
 import json
 import re
 import zlib
@@ -37,7 +39,7 @@ _RELEASE_NAMESPACE = "meta.helm.sh/release-namespace"
 _GZIP = b"\x1f\x8b\x08"
 # Whatever a record may hold that is no release: not base64, not gzip, not JSON, or JSON of another shape.
 _UNREADABLE = (binascii.Error, zlib.error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
-_NEVER_DEPLOYED = frozenset({"pending-install"})
+_FAILED, _PENDING = "failed", "pending-"
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,12 @@ def helm_membership(release: str, namespace: str, driver: str, cluster: Cluster)
         stored = cluster.list_whole(store, namespace, label_selector=selector)
         if stored:
             membership.records = [_record_claim(store, item, source) for item in stored]
-            found = newest(decode(item, source) for item in stored)
+            newest, *before = in_force(decode(item, source) for item in stored)
             # Flux may keep the record in another namespace than the one it installs into.
-            membership.default_namespace = found.namespace or namespace
+            membership.default_namespace = newest.namespace or namespace
             membership.not_ours = owned_by(release, membership.default_namespace)
-            _take(found, membership)
+            membership.claims = list(_claims_of(newest, source))
+            _add_past(before, membership)
             return membership
     membership.not_ours = owned_by(release, namespace)
     membership.missing = f"there is no record of {source} ({' or '.join(drivers)})"
@@ -78,20 +81,39 @@ def _record_claim(store: Resource, item: dict[str, Any], source: str) -> Claim:
     return Claim("", store.kind, metadata["name"], metadata["namespace"], "v1", f"record of {source}")
 
 
-def _take(release: Release, membership: Membership) -> None:
-    source = membership.source
-    membership.claims.extend(claims_in(documents(release.manifest, f"the manifest of {source}"), source))
+def _claims_of(release: Release, source: str) -> Iterator[Claim]:
+    yield from claims_in(documents(release.manifest, f"the manifest of {source}"), source)
     for hook in release.hooks:
-        membership.claims.extend(claims_in(documents(hook, f"a hook of {source}"), f"hook of {source}", marked=False))
+        yield from claims_in(documents(hook, f"a hook of {source}"), f"hook of {source}", marked=False)
     for name, text in release.crds:
         where = f"{name} of {source}"
-        membership.claims.extend(claims_in(documents(text, where), where, marked=False))
+        yield from claims_in(documents(text, where), where, marked=False)
 
 
-def newest(releases: Iterable[Release]) -> Release:
-    """The highest revision. One that never got anywhere is passed over if there is an older one."""
-    ordered = sorted(releases, key=lambda release: release.revision, reverse=True)
-    return next((release for release in ordered if release.status not in _NEVER_DEPLOYED), ordered[0])
+def _add_past(releases: Iterable[Release], membership: Membership) -> None:
+    """Of revisions that were not completed only what carries Helm's marks: of the rest nobody knows whose it is."""
+
+    def key(claim: Claim) -> tuple[str | None, str, str, str]:
+        return claim.group, claim.kind, claim.namespace or membership.default_namespace, claim.name
+
+    known = {key(claim) for claim in membership.claims}
+    for release in releases:
+        for claim in _claims_of(release, f"revision {release.revision} of {membership.source}"):
+            if key(claim) not in known and (claim.marked or _is_complete(release)):
+                known.add(key(claim))
+                membership.claims.append(dataclasses.replace(claim, past=True))
+
+
+def in_force(releases: Iterable[Release]) -> Iterator[Release]:
+    """The newest one; and where it was not completed, those before it, down to one that was."""
+    for release in sorted(releases, key=lambda one: one.revision, reverse=True):
+        yield release
+        if _is_complete(release):
+            return
+
+
+def _is_complete(release: Release) -> bool:
+    return release.status != _FAILED and not release.status.startswith(_PENDING)
 
 
 def decode(item: dict[str, Any], source: str) -> Release:

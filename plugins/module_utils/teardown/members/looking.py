@@ -49,6 +49,7 @@ class Member:
     keep: str = ""
     named: bool = False  # by the task itself, one by one
     dependant: bool = False  # found because another member owns it
+    searched: bool = False  # found by looking around: nobody has named it
     before_delete: Mapping[str, Any] = field(default_factory=dict)  # as its source wants it
 
     @property
@@ -101,14 +102,14 @@ class Looker:
             for claim in claims:
                 record = here.get((claim.namespace, claim.name))
                 if record is None:
-                    found.absent.append(claim)
+                    found.absent.extend([] if claim.past else [claim])
                     continue
                 pile = records if _key(claim) in own_records else members
                 pile.setdefault(record.uid, _member(resource, record, claim))
         for search, resource in searches:
             for listing in self._lists[_Scope(resource, search.namespace, search.label_selector)]:
                 for record in listing.records:
-                    members.setdefault(record.uid, Member(resource, record, search.source))
+                    members.setdefault(record.uid, Member(resource, record, search.source, searched=True))
         found.members = [member for uid, member in members.items() if uid not in records]
         found.records = list(records.values())
         return found
@@ -164,7 +165,7 @@ class Looker:
         for (_group, kind), of_kind in by_kind.items():
             resource = self.resolve(kind, of_kind[0].api_version, by_hand=of_kind[0].named)
             if resource is None:
-                absent.extend(of_kind)
+                absent.extend(claim for claim in of_kind if not claim.past)
             else:
                 wanted.append((resource, [_placed(claim, resource, default_namespace) for claim in of_kind]))
         return wanted

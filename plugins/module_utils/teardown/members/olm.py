@@ -92,17 +92,19 @@ def olm_membership(subscription: str, namespace: str, cluster: Cluster) -> Membe
     scene = _look(subscription, namespace, source, cluster)
     if scene.subscription is None and not scene.versions:
         return Membership(source, missing=f"there is no {source}, nor an installed version of that package")
-    membership = Membership(source, default_namespace=namespace, not_ours=_owned_by(scene.versions))
+    membership = Membership(source, default_namespace=namespace)
     if scene.subscription is not None:
         membership.claims.append(_olm_object("Subscription", scene.subscription["metadata"]["name"], scene))
     for version in scene.versions:
         membership.claims += _of_version(version, scene)
         membership.searches += _labelled(version.record.name, "ClusterServiceVersion", scene)
     membership.claims += [*_install_plans(scene, cluster), *_copies(scene, cluster), *_secrets(scene, cluster)]
-    for claim in _operator_groups(scene, cluster):
-        membership.claims.append(claim)
-        if not claim.keep:
-            membership.searches += _labelled(claim.name, "OperatorGroup", scene, (), _CLUSTER_ROLES)
+    groups = list(_operator_groups(scene, cluster))
+    leaving = [claim.name for claim in groups if not claim.keep]
+    membership.claims += groups
+    for name in leaving:
+        membership.searches += _labelled(name, "OperatorGroup", scene, (), _CLUSTER_ROLES)
+    membership.not_ours = _owned_by(scene, leaving)
     membership.records = [
         Claim(GROUP, "Operator", f"{scene.package}.{namespace}", "", "v1", f"record of {source}"),
     ]
@@ -269,15 +271,17 @@ def _labelled(
         yield Search(kind, api_version, None, labels, scene.source)
 
 
-def _owned_by(versions: Iterable[_Version]) -> Any:
-    own = {version.record.name for version in versions}
+def _owned_by(scene: _Scene, groups: Iterable[str]) -> Any:
+    own = {("ClusterServiceVersion", version.record.name) for version in scene.versions}
+    own |= {("OperatorGroup", name) for name in groups}
 
     def not_ours(record: Record, marked: bool) -> str:
         owner, kind = record.labels.get(_OWNER), record.labels.get(_OWNER_KIND, "ClusterServiceVersion")
-        if owner in own or kind != "ClusterServiceVersion":
+        place = record.labels.get(_OWNER_NAMESPACE, scene.namespace)
+        if (kind, owner) in own and place == scene.namespace:
             return ""
         if owner:
-            return f"it belongs to {kind} {record.labels.get(_OWNER_NAMESPACE)}/{owner}"
+            return f"it belongs to {kind} {place}/{owner}"
         return f"it carries no label {_OWNER}" if marked else ""
 
     return not_ours

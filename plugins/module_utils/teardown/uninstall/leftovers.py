@@ -117,7 +117,7 @@ def _trace_in(resource: Resource, record: Record, traces: Traces) -> Leftover | 
         return leftover("finalizer", f"it still waits for {finalizer}")
     if record.owner_uids and set(record.owner_uids) <= traces.gone:
         return leftover("owner", "its owner is gone; the garbage collector takes it", passing=True)
-    if traces.is_marked is not None and _has_a_mark(record) and not traces.is_marked(record, True):
+    if traces.is_marked is not None and _has_a_mark(record) and traces.is_marked(record):
         return leftover("mark", f"it carries the mark of {traces.source}")
     if kind == (LEASES.group, LEASES.plural) and _is_lease_of(record, traces.workloads):
         return leftover("lease", "a workload that is gone held it")

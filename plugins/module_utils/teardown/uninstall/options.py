@@ -20,6 +20,7 @@ from ..drain.options import AUTO, DrainOptions, parse_drain
 from ..ladder import Ladder
 from ..ranked_delete import RankedOptions
 from ..run_outcome import RunOptions
+from ..shown import NOTHING_SHOWN, Shown
 from ..steps import DEFAULT_STEPS
 
 SOURCES = (AUTO, "helm", "kapp", "flux", "argocd", "olm", "manifests", "namespace")
@@ -50,7 +51,7 @@ class UninstallOptions:
     timeout: float = 600.0
     max_objects: int | None = None
     plan_hash: str | None = None
-    shown: frozenset[str] = frozenset()  # uids in the plan of that hash, where it is at hand: for going on with it
+    shown: Shown = NOTHING_SHOWN  # the plan of that hash, where it is at hand: for going on with it
     check_mode: bool = False
     keepsakes: bool = False
     keep_secrets: bool = False
@@ -69,7 +70,7 @@ class UninstallOptions:
 
 
 def parse_uninstall(
-    params: Mapping[str, Any], *, check_mode: bool, here: bool = False, shown: frozenset[str] = frozenset()
+    params: Mapping[str, Any], *, check_mode: bool, here: bool = False, shown: Shown = NOTHING_SHOWN
 ) -> UninstallOptions:
     """Every bad field is reported at once, before anything is sent."""
     bad = BadFields()

@@ -36,14 +36,43 @@ def find_origin(options: UninstallOptions, cluster: Cluster) -> Candidate:
     fitting = find_sources(options.release, options.namespace or None, cluster, source)
     if not fitting:
         return _nothing_found(options)
-    others = [one for one in fitting[1:] if one.option != fitting[0].option]
-    if others and fitting[0].source not in _OWNERS:
-        raise Refused(
-            f"more than one thing is called {options.release}",
-            why=f"{' and '.join(one.what for one in fitting)} are both there",
-            next_step=f"say which, for example source: {fitting[0].source}; nothing was changed",
-        )
-    return fitting[0]
+    return _the_one_meant([one for i, one in enumerate(fitting) if one not in fitting[:i]], options)
+
+
+def _the_one_meant(fitting: list[Candidate], options: UninstallOptions) -> Candidate:
+    """The strongest. One of several equals only if it is the one that lies where the task says."""
+    first = fitting[0]
+    alike = [one for one in fitting if _sort(one) == _sort(first) and one.elsewhere == first.elsewhere]
+    if len(alike) > 1:
+        right_here = [one for one in alike if _place(one)[1] == options.namespace]
+        if len(right_here) == 1:
+            return right_here[0]
+        name, namespace = _place(first)
+        called = f"release: {name} and " if name != options.release else ""
+        raise _ambiguous(options, alike, f"{called}namespace: {namespace}")
+    if len(fitting) > 1 and first.source not in _OWNERS:
+        raise _ambiguous(options, fitting, f"source: {first.source}")
+    return first
+
+
+def _sort(candidate: Candidate) -> tuple[str, str]:
+    """Two of a sort are two applications; one of another sort may be what the first one installed."""
+    return candidate.source, str(candidate.option[candidate.source].get("kind") or "")
+
+
+def _place(candidate: Candidate) -> tuple[str, str]:
+    value = candidate.option[candidate.source]
+    word, _title = _WORDS.get(candidate.source, ("name", ""))
+    return str(value[word]), str(value["namespace"])
+
+
+def _ambiguous(options: UninstallOptions, found: list[Candidate], example: str) -> Refused:
+    there = "are both there" if len(found) == 2 else "are there"
+    return Refused(
+        f"more than one thing is called {options.release}",
+        why=f"{' and '.join(one.what for one in found)} {there}",
+        next_step=f"say which, for example {example}; nothing was changed",
+    )
 
 
 def _manifests(options: UninstallOptions) -> Candidate:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from ...objects import Resource
 from ...problems import Problem, Refused
-from ...well_known import WORKLOADS
+from ...well_known import PERSISTENT_VOLUME_CLAIMS, WORKLOADS
 from ..catalogue import known
+from ..drain.drain import require_rights_to_drain
 from ..foreign import NAMESPACES, Foreign
 from ..guards import CRD
 from ..healers import find_healers
@@ -67,23 +68,31 @@ def preflight(options: UninstallOptions, scheme: Scheme, cluster: Cluster) -> li
     return [finding for check in CHECKS for finding in check(around)]
 
 
-def refuse_if_stopped(findings: Iterable[Finding]) -> None:
+def refuse_if_stopped(findings: Iterable[Finding], so_far: str = "nothing was changed") -> None:
     stops = [finding for finding in findings if finding.level == STOP]
     if not stops:
         return
     more = f" (and {len(stops) - 1} more, see preflight)" if len(stops) > 1 else ""
-    raise Refused("not begun", why=f"{stops[0].text}{more}", next_step=f"{stops[0].next_step}; nothing was changed")
+    raise Refused("not begun", why=f"{stops[0].text}{more}", next_step=f"{stops[0].next_step}; {so_far}")
 
 
 def access(around: Surroundings) -> Iterator[Finding]:
     if around.scheme.deletion is None:
         return
     try:
-        require_rights_for(around.scheme.deletion)
+        require_all_rights(around.options, around.scheme, around.cluster)
     except Problem as refusal:
         yield Finding("access", STOP, f"{refusal.which}: {refusal.why}".strip(": "), refusal.next_step)
     else:
         yield Finding("access", OK, "everything in the plan may be deleted")
+
+
+def require_all_rights(options: UninstallOptions, scheme: Scheme, cluster: Cluster) -> None:
+    """Of every stage, before the first write of any: half a run is worse than none."""
+    if options.stages & {"preflight", "delete"} and scheme.deletion is not None:
+        require_rights_for(scheme.deletion)
+    for survey in scheme.surveys:
+        require_rights_to_drain(survey, options.drain, cluster)
 
 
 def what_would_go_along(around: Surroundings) -> Iterator[Finding]:
@@ -91,9 +100,9 @@ def what_would_go_along(around: Surroundings) -> Iterator[Finding]:
         yield from _along(around.scheme.deletion.foreign, around.options)
 
 
-def refuse_what_would_go_along(deletion: Deletion, options: UninstallOptions) -> None:
+def refuse_what_would_go_along(deletion: Deletion, options: UninstallOptions, so_far: str) -> None:
     """Always, whichever stages were chosen, and again when the plan was made anew."""
-    refuse_if_stopped(_along(deletion.foreign, options))
+    refuse_if_stopped(_along(deletion.foreign, options), so_far)
 
 
 def _along(foreign: Iterable[Foreign], options: UninstallOptions) -> Iterator[Finding]:
@@ -108,10 +117,21 @@ def _along(foreign: Iterable[Foreign], options: UninstallOptions) -> Iterator[Fi
 
 def _way_out(entry: Foreign, options: UninstallOptions) -> str:
     if (entry.member.resource.group, entry.member.resource.plural) == NAMESPACES:
-        return "leave delete_namespace out, or take everything in it with source: namespace"
+        return _way_out_of_the_namespace(entry, options)
     if options.instances == "delete":  # and something keeps them all the same, as the plan says
         return "uninstall whoever they belong to first, or set crds: keep to leave the definitions and them"
     return "set instances: delete to take them too, or crds: keep to leave the definitions and them"
+
+
+def _way_out_of_the_namespace(entry: Foreign, options: UninstallOptions) -> str:
+    claims = [one for one in entry.others if one.kind == PERSISTENT_VOLUME_CLAIMS.kind]
+    ways = ["leave delete_namespace out"]
+    if claims and options.volumes == "keep":
+        ways.append("set volumes: delete to delete their data, too")
+    narrowed = " and ".join(name for name in ("release", "manifests") if getattr(options, name))
+    if narrowed and len(claims) < len(entry.others):
+        ways.append(f"leave {narrowed} out to take everything in it")
+    return ", or ".join(ways)
 
 
 def controllers(around: Surroundings) -> Iterator[Finding]:

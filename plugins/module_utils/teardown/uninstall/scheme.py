@@ -32,6 +32,7 @@ from ..members.helm_marks import marked_membership
 from ..members.sources import read_members
 from ..plan import Entry, Plan
 from ..ranked_delete import Deletion, RankedOptions, plan_deletion
+from ..shown import Shown
 from ..steps import StepRule, TypeRule
 from .options import UninstallOptions
 from .wishes import adjusting
@@ -125,11 +126,16 @@ def newcomers(now: Plan, shown: Collection[str]) -> list[Entry]:
     ]
 
 
-def unseen(scheme: Scheme, shown: Collection[str]) -> bool:
-    """Whether anything would happen to an object that was not in the plan that was shown."""
+def unseen(scheme: Scheme, shown: Shown) -> bool:
+    """Whether anything would happen that the plan that was shown did not say."""
     plans = [scheme.plan, *(survey.plan.whole for survey in scheme.surveys)]
     freed = {release.record.uid for plan in plans for release in plan.releases}
-    return any(newcomers(plan, shown) for plan in plans) or not freed <= set(shown)
+    return (
+        any(newcomers(plan, shown.deleted) for plan in plans)
+        or not freed <= shown.touched
+        or (any(plan.forced for plan in plans) and not shown.forced)
+        or not all(shown.allows(one.policy, one.profile.name) for one in scheme.surveys if one.plan.size)
+    )
 
 
 def _with_late_steps(wanted: RankedOptions, options: UninstallOptions, cluster: Cluster) -> RankedOptions:

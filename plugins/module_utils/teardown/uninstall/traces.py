@@ -9,13 +9,13 @@ Room: teardown (pure).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ...objects import Record
 from ...profiles.built_in_groups import BUILT_IN_GROUPS
 from ..catalogue import known
 from ..guards import CRD
-from ..members.claims import OwnershipTest
 from .options import UninstallOptions
 from .scheme import Scheme
 
@@ -27,7 +27,7 @@ Place = tuple[str, str]  # namespace and name
 @dataclass
 class Traces:
     source: str
-    is_marked: OwnershipTest | None = None
+    is_marked: Callable[[Record], bool] | None = None
     release: str = ""
     namespaces: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
@@ -69,7 +69,7 @@ def traces_of(scheme: Scheme, options: UninstallOptions) -> Traces:
     seen |= {name for survey in scheme.surveys for name in survey.profile.finalizers}
     return Traces(
         source=scheme.origin.what,
-        is_marked=scheme.membership.not_ours,
+        is_marked=scheme.membership.bears_its_mark,
         release=options.release,
         namespaces=frozenset({options.namespace, scheme.membership.default_namespace} - {""}),
         groups=frozenset(groups - BUILT_IN_GROUPS),

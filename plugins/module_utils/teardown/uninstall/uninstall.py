@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...clock import Clock, Deadline, StopSign
 from ...events import Noted, Planned, Tell, Warned
@@ -23,12 +23,13 @@ from ...problems import Problem, Refused, TimedOut
 from ..blockers.blockers import Explanation
 from ..drain.drain import DrainOutcome, drain
 from ..drain.profile import Profile
+from ..keepsakes import originals_of
 from ..ranked_delete import Deletion, RankedOutcome, act, summary_of
-from ..truce import hold, pauses_of
+from ..truce import Pause, hold, left_waiting, pauses_of
 from .leftovers import Leftovers, look_for_leftovers
 from .options import UninstallOptions
 from .origin import find_origin
-from .preflight import Finding, preflight, refuse_if_stopped, refuse_what_would_go_along
+from .preflight import Finding, preflight, refuse_if_stopped, refuse_what_would_go_along, require_all_rights
 from .scheme import Scheme, make_scheme, newcomers, plan_again, unseen
 from .traces import Traces, traces_of
 
@@ -45,6 +46,7 @@ class UninstallOutcome:
     deletion: RankedOutcome = field(default_factory=RankedOutcome)
     leftovers: Leftovers | None = None  # None: nobody looked
     forecast: float = 0.0
+    paused: int = 0  # owners that were made to wait before the drains
     warnings: list[str] = field(default_factory=list)
     failure: Problem | None = None
     seconds: float = 0.0
@@ -52,7 +54,7 @@ class UninstallOutcome:
 
     @property
     def changed(self) -> bool:
-        return any(one.changed for one in self.drains) or self.deletion.run.changed
+        return bool(self.paused) or any(one.changed for one in self.drains) or self.deletion.run.changed
 
     @property
     def explained(self) -> list[Explanation]:
@@ -90,6 +92,8 @@ def uninstall(
         _Uninstall(options, cluster, other_cluster, clock, stop, tell, deadline, outcome).go(scheme)
     except Problem as problem:
         outcome.failure = outcome.failure or problem  # with the plan, so that one can see what was refused
+        for text in left_waiting(pauses_of(scheme.plan), cluster) if not options.check_mode else ():
+            _warn(outcome, text, tell)
     outcome.seconds = clock.now() - began
     outcome.server_time = cluster.server_time()
     return outcome
@@ -101,7 +105,7 @@ def _check_limits(options: UninstallOptions, scheme: Scheme, tell: Tell) -> None
     if not scheme.size:
         return
     if wanted and wanted != scheme.hash and options.shown and not unseen(scheme, options.shown):
-        tell(Noted(f"going on with plan {wanted}: {scheme.size} of {len(options.shown)} objects are left"))
+        tell(Noted(f"going on with plan {wanted}: {scheme.size} of {options.shown.size} objects are left"))
         wanted = None
     check_limits(scheme.size, scheme.hash, options.max_objects, wanted)
 
@@ -118,18 +122,28 @@ class _Uninstall:
     tell: Tell
     deadline: Deadline
     outcome: UninstallOutcome
+    originals: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def go(self, scheme: Scheme) -> None:
         traces = traces_of(scheme, self.options)
+        if "delete" in self.options.stages and scheme.deletion is not None:
+            refuse_what_would_go_along(scheme.deletion, self.options, "nothing was changed")
+        if "preflight" not in self.options.stages:
+            require_all_rights(self.options, scheme, self.cluster)
         if scheme.surveys and "delete" in self.options.stages and not self.options.check_mode:
-            # Whoever owns what is drained would put it back at once.
-            hold(pauses_of(scheme.plan), self.cluster, self.clock, self.deadline, self.stop, self.tell)
+            self._hold(pauses_of(scheme.plan))
         for survey in scheme.surveys:
             self._drain(survey.profile, survey.plan.whole.hash)
         if "delete" in self.options.stages and scheme.deletion is not None:
             self._delete(scheme, scheme.deletion)
         if "verify" in self.options.stages and not self.options.check_mode:
             self._verify(traces)
+
+    def _hold(self, pauses: list[Pause]) -> None:
+        """Whoever owns what is drained would put it back at once. An undo brings him back as he was before."""
+        if self.options.keepsakes:
+            self.originals = originals_of([(pause.resource, pause.record) for pause in pauses], self.cluster)
+        self.outcome.paused = hold(pauses, self.cluster, self.clock, self.deadline, self.stop, self.tell)
 
     def _drain(self, profile: Profile, plan_hash: str) -> None:
         options = dataclasses.replace(self.options.drain, timeout=self.deadline.left(), plan_hash=plan_hash)
@@ -147,10 +161,10 @@ class _Uninstall:
                 self.options, shown, self.cluster, self.other_cluster, self.deadline.left(), self.tell
             )
             self._refuse_newcomers(shown, deletion)
-        refuse_what_would_go_along(deletion, self.options)
+            refuse_what_would_go_along(deletion, self.options, "what was drained stays drained")
         done = self.outcome.deletion
         done.plan, done.check_mode, done.source = deletion.plan, self.options.check_mode, shown.membership.source
-        act(deletion, done, self.clock, self.stop, self.tell)
+        act(deletion, done, self.clock, self.stop, self.tell, self.originals)
         done.server_time = self.cluster.server_time()
         if done.failure:
             raise _with_a_way_out(done, self.options)
@@ -177,7 +191,7 @@ class _Uninstall:
         more = f" and {len(found.found) - 1} more" if len(found.found) > 1 else ""
         text = f"{first.ref} ({first.why}){more}"
         if self.options.on_leftovers == "fail":
-            raise Refused(
+            raise Problem(
                 "something is left", why=text, next_step="see leftovers; delete them by name if they are yours"
             )
         _warn(self.outcome, f"left: {text}; see leftovers", self.tell)

@@ -9,24 +9,25 @@ Room: teardown. Each wish changes the ground a plan is made of; a thing that sta
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ...objects import Resource
 from ...paths import value_at
 from ...profiles.route_kinds import ROUTE_KINDS
-from ...well_known import LEASES, MADE_BY_US, NAMESPACES, PERSISTENT_VOLUME_CLAIMS
-from ..guards import CRD, keep_marker_of
+from ...well_known import LEASES, MADE_BY_US, NAMESPACES
+from ..guards import CRD, judge, keep_marker_of
 from ..members.looking import TRANSIENT, Looker, Member
-from ..plan import Ground, Plan
+from ..plan import GOING, Ground, Plan
 from ..ranked_delete import Adjust
+from ..verdicts import Fate, Verdict
 from .options import UninstallOptions
+from .volumes import add_volumes
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-_STATEFUL_SETS = ("apps", "statefulsets")
+
+_ROUTES_STAY = "routes: keep"
 
 
 def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
@@ -40,11 +41,8 @@ def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
         elif options.instances == "delete":
             ground.members += [one for one in instances_of(ground.members, looker) if one.record.uid not in known]
         if options.routes == "keep":
-            _keep(ground, _is_route, "routes: keep")
-        volumes = [one for one in volumes_of(ground.members, looker, cluster) if one.record.uid not in known]
-        for volume in volumes if options.volumes == "keep" else ():
-            volume.keep = "it holds data (volumes: keep)"
-        ground.members += volumes
+            _keep(ground, _is_route, _ROUTES_STAY)
+        add_volumes(ground, looker, cluster, keep=options.volumes == "keep")
         ground.members += [one for one in leases_of(ground, looker, cluster) if one.record.uid not in known]
         _deal_with_the_namespace(options, ground, looker, cluster)
 
@@ -52,9 +50,10 @@ def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
 
 
 def _keep(ground: Ground, wanted: Callable[[Member], bool], why: str) -> None:
+    """Of what would go: where something else keeps it, that is the reason."""
     for member in ground.members:
-        if wanted(member):
-            member.keep = member.keep or why
+        if wanted(member) and judge(member, ground.facts).fate in GOING:
+            member.keep = why
 
 
 def _kind(member: Member) -> tuple[str, str]:
@@ -66,9 +65,9 @@ def _is_made_by_us(member: Member) -> bool:
 
 
 def routes_in(plan: Plan) -> list[Member]:
-    """The application's own routes, whether they go or stay."""
-    members = [entry.member for entry in (*plan.going, *plan.kept)]
-    return [member for member in members if _is_route(member)]
+    """Those that a page may stand in front of: they go, or would if the task did not leave them for the page."""
+    left = [entry for entry in plan.kept if entry.verdict == Verdict(Fate.KEEP, _ROUTES_STAY)]
+    return [entry.member for entry in (*plan.going, *left) if _is_route(entry.member)]
 
 
 def _is_route(member: Member) -> bool:
@@ -84,22 +83,6 @@ def instances_of(members: list[Member], looker: Looker) -> Iterator[Member]:
             continue  # not served any more: the API server is already taking it apart
         for record in looker.everything(resource):
             yield Member(resource, record, f"of {definition.ref} (instances: delete)", marked=False)
-
-
-def volumes_of(members: list[Member], looker: Looker, cluster: Cluster) -> Iterator[Member]:
-    """Claims that StatefulSets made: nobody's record names them, and no controller deletes them by default."""
-    sets = [member for member in members if _kind(member) == _STATEFUL_SETS]
-    resource: Resource = PERSISTENT_VOLUME_CLAIMS
-    for namespace in sorted({member.record.namespace for member in sets}):
-        patterns = []
-        uids = {member.record.uid for member in sets if member.record.namespace == namespace}
-        for item in cluster.list_whole(sets[0].resource, namespace):
-            templates = value_at(item, "spec.volumeClaimTemplates") or ()
-            if item["metadata"]["uid"] in uids:
-                patterns += [f"{one['metadata']['name']}-{item['metadata']['name']}-[0-9]+" for one in templates]
-        for record in looker.everything(resource, namespace) if patterns else ():
-            if any(re.fullmatch(pattern, record.name) for pattern in patterns):
-                yield Member(resource, record, "claim of a StatefulSet (volumes: delete)", marked=False)
 
 
 def leases_of(ground: Ground, looker: Looker, cluster: Cluster) -> Iterator[Member]:

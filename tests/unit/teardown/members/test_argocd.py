@@ -105,6 +105,25 @@ def test_a_live_object_must_still_be_the_applications_own(facts: dict[str, Any],
     assert not_ours(record(**facts), marked) == why
 
 
+SURE: dict[str, tuple[dict[str, Any], bool]] = {
+    "tracked": ({"annotations": {TRACKING: "shop:apps/Deployment:shop/web"}}, True),
+    "labelled": ({"labels": {INSTANCE: "shop"}}, True),
+    "by the label of older ones": ({"labels": {"app.kubernetes.io/instance": "shop"}}, True),
+    "of a Helm release of that name": (
+        {"labels": {"app.kubernetes.io/instance": "shop"}, "annotations": {"meta.helm.sh/release-name": "shop"}},
+        False,
+    ),
+    "of a program of that name": ({"labels": {"app.kubernetes.io/name": "shop"}}, False),
+    "of another Application": ({"labels": {INSTANCE: "bank", "app.kubernetes.io/instance": "shop"}}, False),
+    "unmarked": ({}, False),
+}
+
+
+@pytest.mark.parametrize(("facts", "ours"), named(SURE))
+def test_what_nobody_names_is_known_by_the_marks_of_argo_cd_only(facts: dict[str, Any], ours: bool) -> None:
+    assert membership(WEB).bears_its_mark(record(**facts)) is ours
+
+
 # -- which cluster it is about -----------------------------------------------------------------------------------------
 
 HERE: dict[str, dict[str, str]] = {

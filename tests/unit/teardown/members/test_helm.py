@@ -19,7 +19,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.objects import Resourc
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.helm import decode, helm_membership
-from ansible_collections.sunset.kube.tests.unit.fakes import named, record
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looking import Looker
+from ansible_collections.sunset.kube.tests.unit.fakes import Told, named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, FakeCluster
 
 SOURCE = "Helm release shop/web"
@@ -174,22 +175,56 @@ def revision(number: int, status: str) -> dict[str, Any]:
     return content(version=number, info={"status": status}, manifest=labelled(f"v{number}"))
 
 
-REVISIONS: dict[str, tuple[list[tuple[int, str]], str]] = {
-    "the newest counts": ([(1, "superseded"), (2, "deployed")], "v2"),
-    "ten is newer than nine": ([(10, "deployed"), (9, "superseded")], "v10"),
-    "a failed upgrade left objects too": ([(1, "deployed"), (2, "failed")], "v2"),
-    "a pending upgrade left objects too": ([(1, "deployed"), (2, "pending-upgrade")], "v2"),
-    "one that never got anywhere does not count": ([(1, "uninstalled"), (2, "pending-install")], "v1"),
-    "unless it is the only one": ([(1, "pending-install")], "v1"),
-    "being uninstalled": ([(1, "uninstalling")], "v1"),
+REVISIONS: dict[str, tuple[list[tuple[int, str]], list[str]]] = {
+    "the newest counts": ([(1, "superseded"), (2, "deployed")], ["v2"]),
+    "ten is newer than nine": ([(10, "deployed"), (9, "superseded")], ["v10"]),
+    "a failed upgrade left objects of both": ([(1, "deployed"), (2, "failed")], ["v2", "v1"]),
+    "a pending upgrade left objects of both": ([(1, "deployed"), (2, "pending-upgrade")], ["v2", "v1"]),
+    "several tries left objects of all": (
+        [(1, "superseded"), (2, "deployed"), (3, "failed"), (4, "pending-rollback")],
+        ["v4", "v3", "v2"],
+    ),
+    "an installation that was cut off": ([(1, "uninstalled"), (2, "pending-install")], ["v2", "v1"]),
+    "the only one": ([(1, "pending-install")], ["v1"]),
+    "being uninstalled": ([(1, "superseded"), (2, "uninstalling")], ["v2"]),
 }
 
 
-@pytest.mark.parametrize(("revisions", "name"), named(REVISIONS))
-def test_the_newest_revision_says_what_belongs_to_the_release(revisions: list[tuple[int, str]], name: str) -> None:
+@pytest.mark.parametrize(("revisions", "names"), named(REVISIONS))
+def test_the_newest_revision_says_what_belongs_to_the_release_and_what_it_did_not_replace(
+    revisions: list[tuple[int, str]], names: list[str]
+) -> None:
     found = membership(*(revision(number, status) for number, status in revisions))
-    assert [claim.name for claim in found.claims] == [name]
+    assert [claim.name for claim in found.claims] == names
+    assert [claim.past for claim in found.claims] == [False] + [True] * (len(names) - 1)
     assert len(found.records) == len(revisions)  # all of them go
+
+
+def test_what_two_revisions_name_is_one_member_wherever_they_say_that_it_is() -> None:
+    manifests = [labelled("same"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: same, namespace: shop}\n"]
+    releases = [
+        content(version=number, info={"status": status}, manifest=manifest)
+        for number, status, manifest in zip((1, 2), ("deployed", "failed"), manifests, strict=True)
+    ]
+    assert [(claim.name, claim.past) for claim in membership(*releases).claims] == [("same", False)]
+
+
+def test_hooks_count_only_of_the_newest_and_of_one_that_was_completed() -> None:
+    releases = [
+        content(version=number, info={"status": status}, manifest="", hooks=[{"manifest": labelled(f"hook{number}")}])
+        for number, status in ((1, "deployed"), (2, "failed"), (3, "failed"))
+    ]
+    assert [claim.name for claim in membership(*releases).claims] == ["hook3", "hook1"]
+
+
+def test_what_an_older_revision_named_and_is_gone_is_not_missed() -> None:
+    cluster = FakeCluster()
+    for number, status in ((1, "deployed"), (2, "failed")):
+        data = {"release": in_secret(revision(number, status))}
+        labels = {"owner": "helm", "name": "web"}
+        cluster.add(SECRETS, f"sh.helm.release.v1.web.v{number}", labels=labels, data=data)
+    found = Looker(cluster, Told()).find(helm_membership("web", "shop", "auto", cluster))  # type: ignore[arg-type]
+    assert [claim.name for claim in found.absent] == ["v2"]
 
 
 def test_records_are_claimed_with_their_namespace_and_go_last() -> None:

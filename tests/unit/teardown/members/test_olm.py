@@ -251,7 +251,26 @@ MARKS: dict[str, tuple[dict[str, str], bool, str]] = {
         False,
         "it belongs to ClusterServiceVersion shop/other.v1",
     ),
-    "of the operator group": ({**OWN, "olm.owner": "g", "olm.owner.kind": "OperatorGroup"}, True, ""),
+    "of the operator group that goes, too": (
+        {**OWN, "olm.owner": "shop-group", "olm.owner.kind": "OperatorGroup"},
+        True,
+        "",
+    ),
+    "of another operator group": (
+        {**OWN, "olm.owner": "g", "olm.owner.kind": "OperatorGroup"},
+        True,
+        "it belongs to OperatorGroup shop/g",
+    ),
+    "of a namesake elsewhere": (
+        {"olm.owner": "shop-group", "olm.owner.kind": "OperatorGroup", "olm.owner.namespace": "bank"},
+        True,
+        "it belongs to OperatorGroup bank/shop-group",
+    ),
+    "of the same version elsewhere": (
+        {**OWN, "olm.owner.namespace": "bank"},
+        True,
+        "it belongs to ClusterServiceVersion bank/shop-operator.v1.2.0",
+    ),
     "unlabelled": ({}, True, "it carries no label olm.owner"),
     "never labelled": ({}, False, ""),
 }
@@ -259,6 +278,8 @@ MARKS: dict[str, tuple[dict[str, str], bool, str]] = {
 
 @pytest.mark.parametrize(("labels", "marked", "why"), named(MARKS))
 def test_a_live_object_must_still_be_of_an_installed_version(labels: dict[str, str], marked: bool, why: str) -> None:
-    not_ours = found_in(installed()).not_ours
+    cluster = installed()
+    cluster.add(OPERATOR_GROUPS, "shop-group")
+    not_ours = found_in(cluster).not_ours
     assert not_ours is not None
     assert not_ours(record(labels=labels), marked) == why

@@ -15,7 +15,9 @@ from ansible_collections.sunset.kube.plugins.module_utils.objects import Resourc
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.leftovers import look_for_leftovers
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.traces import INSTANCE, Traces
 from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, LEASES, Told
+from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import APPLICATIONS
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, DEFINITIONS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import a_cluster, uninstalled
 
 SHOP = frozenset({"shop"})
 OPERATOR = frozenset({("shop", "shop-operator")})
@@ -49,6 +51,17 @@ def test_what_is_marked_to_be_kept_is_no_leftover() -> None:
     assert left(traces, CONFIG_MAPS, "records", **LABELLED) == [("label", f"it is labelled {INSTANCE}=shop")]
     kept = {**LABELLED, "annotations": {"helm.sh/resource-policy": "keep"}}
     assert left(traces, CONFIG_MAPS, "records", **kept) == []
+
+
+def test_what_only_has_the_same_name_is_no_leftover() -> None:
+    cluster = a_cluster()
+    destination = {"destination": {"server": "https://kubernetes.default.svc", "namespace": "shop"}}
+    cluster.add(APPLICATIONS, "redis", "argocd", spec=destination, status={})
+    cluster.add(CONFIG_MAPS, "cache", "bank", labels={"app.kubernetes.io/name": "redis"})
+    cluster.add(CONFIG_MAPS, "rest", labels={"argocd.argoproj.io/instance": "redis"})
+    done = uninstalled(cluster, release="redis", namespace="argocd")
+    assert done.leftovers is not None
+    assert [str(one.ref) for one in done.leftovers.found] == ["ConfigMap shop/rest"]
 
 
 @pytest.mark.parametrize(("instances", "expected"), [(0, ["definition"]), (1, [])], ids=["deserted", "in use"])
