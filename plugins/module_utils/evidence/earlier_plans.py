@@ -37,5 +37,6 @@ def _shown(plan: Mapping[str, Any]) -> Shown:
         deleted=frozenset(row["object"]["uid"] for step in steps for row in step["objects"]),
         released=frozenset(row["object"]["uid"] for step in steps for row in step.get("release", ())),
         forced=any(step["force"] for step in steps if step["objects"]),
+        allow=frozenset(plan.get("force_allow") or ()),
         policies={str(drain["profile"]): str(drain["policy"]) for drain in plan.get("drains", ())},
     )

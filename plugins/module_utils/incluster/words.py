@@ -24,8 +24,8 @@ _IN_A_CLUSTER: tuple[tuple[str, str], ...] = (
     ),
     (r"and max_objects is (\d+)", r"and spec.maxObjects is \1"),
     (
-        r"lift it with: ansible-playbook sunset\.kube\.maintenance -e state=disabled -e namespace=(\S+)",
-        r"lift it with a Maintenance that has state: disabled, in the namespace \1",
+        r"ansible-playbook sunset\.kube\.maintenance -e state=disabled -e namespace=(\S+)",
+        r"a Maintenance with state: disabled in namespace \1",
     ),
 )
 

@@ -88,6 +88,7 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
     unmatched: list[Entry] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    allow: tuple[str, ...] = ()  # protected finalizers that force may take, too
 
     @property
     def going(self) -> list[Entry]:
@@ -112,7 +113,8 @@ class Plan:
             ]
             for step in self.steps
         ]
-        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+        consent = [sorted(self.allow)] if self.allow and self.forced else []
+        return hashlib.sha256(json.dumps([*rows, *consent]).encode()).hexdigest()[:16]
 
     @property
     def releases(self) -> list[Release]:
@@ -126,7 +128,7 @@ class Plan:
         """Whether nothing happens to anybody but what was shown; nobody was shown nothing."""
         going = {entry.member.record.uid for entry in self.going}
         released = {one.record.uid for one in self.releases}
-        mild = shown.forced or not self.forced
+        mild = not self.forced or shown.consents_to(self.allow)
         return bool(shown) and mild and going <= shown.deleted and released <= shown.touched
 
     def counts(self) -> Counter[str]:

@@ -204,6 +204,7 @@ def plan_deletion(
     looker = Looker(cluster, tell)
     ground = ground_of(options, membership, looker, cluster, adjust)
     plan, foreign = plan_of(ground, looker, options.foreign)
+    plan.allow = options.run.ladder.allow
     sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
     sites.update(_sites_elsewhere(plan, other_cluster, tell))
     warnings = [*membership.warnings, *looker.warnings, *plan.warnings]

@@ -10,7 +10,7 @@ delete it, and a plan without force none to strip anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 
@@ -21,6 +21,7 @@ class Shown:
     deleted: frozenset[str] = frozenset()
     released: frozenset[str] = frozenset()
     forced: bool = False
+    allow: frozenset[str] | None = frozenset()  # protected finalizers. None: nobody has kept that apart
     # Product → how its drain deals with what is outside of the cluster. None: nobody has kept that apart.
     policies: Mapping[str, str] | None = field(default_factory=dict, hash=False)
 
@@ -35,6 +36,10 @@ class Shown:
     def touched(self) -> frozenset[str]:
         return self.deleted | self.released
 
+    def consents_to(self, allow: Iterable[str]) -> bool:
+        """To force, and to these protected finalizers with it."""
+        return self.forced and (self.allow is None or self.allow.issuperset(allow))
+
     def allows(self, policy: str, product: str) -> bool:
         return self.policies is None or self.policies.get(product) == policy
 
@@ -44,4 +49,4 @@ NOTHING_SHOWN = Shown()
 
 def shown_under_the_same_options(uids: Set[str]) -> Shown:
     """Where only the objects were kept, and whoever kept them sees to it that the options are still the same."""
-    return Shown(frozenset(uids), frozenset(uids), forced=True, policies=None)
+    return Shown(frozenset(uids), frozenset(uids), forced=True, allow=None, policies=None)

@@ -38,8 +38,9 @@ def test_more_objects_are_allowed_in_the_resource() -> None:
 
 def test_a_page_that_stays_is_lifted_by_a_resource() -> None:
     said = (ROOT / "roles" / "uninstall" / "tasks" / "engine.yml").read_text(encoding="utf-8")
-    command = "lift it with: ansible-playbook sunset.kube.maintenance -e state=disabled -e namespace="
+    command = "ansible-playbook sunset.kube.maintenance -e state=disabled -e namespace="
     assert command in said
-    assert for_kubectl(f"The maintenance page stays; {command}shop") == (
-        "The maintenance page stays; lift it with a Maintenance that has state: disabled, in the namespace shop"
+    assert for_kubectl(f"lift it with: {command}shop and {command}pay") == (
+        "lift it with: a Maintenance with state: disabled in namespace shop and a Maintenance with state: disabled in "
+        "namespace pay"
     )

@@ -322,6 +322,14 @@ def test_the_hash_is_another_when_anything_else_would_be_done(change: Callable[[
     assert change().hash != plan_of(RELEASE).hash
 
 
+def test_consent_to_protected_finalizers_counts_together_with_force() -> None:
+    def with_consent(plan: Plan) -> str:
+        return dataclasses.replace(plan, allow=("kubernetes.io/pvc-protection",)).hash
+
+    assert with_consent(forced(plan_of(RELEASE), force=True)) != forced(plan_of(RELEASE), force=True).hash
+    assert with_consent(plan_of(RELEASE)) == plan_of(RELEASE).hash
+
+
 # -- looking at the cluster --------------------------------------------------------------------------------------------
 
 

@@ -152,12 +152,14 @@ def controllers(around: Surroundings) -> Iterator[Finding]:
 
 def _controller_of(name: str, members: list[Member], around: Surroundings) -> Finding:
     managers = sorted({manager for member in members for _name, manager in member.record.finalizer_managers})
-    owner = judge_owner(name, managers, around.owners)
+    first = members[0]
+    owner = judge_owner(name, managers, around.owners, first.resource, first.record.namespace)
     others = f" and {len(members) - 1} more" if len(members) > 1 else ""
-    held = f"{members[0].ref}{others} {'wait' if others else 'waits'} for finalizer {name}"
+    held = f"{first.ref}{others} {'wait' if others else 'waits'} for finalizer {name}"
     if owner.life is Life.ALIVE:
         return Finding("controllers", OK, f"{held}: {owner.why}")
-    if around.options.force:
+    strips = around.options.ladder.may_strip(name)
+    if around.options.force and strips:
         return Finding("controllers", WARN, f"{held}; it is stripped if nobody takes it off ({owner.why})")
     lost = _lost_workload(around) if owner.life is Life.UNKNOWN else ""
     if owner.life is Life.GONE or lost:
@@ -165,8 +167,8 @@ def _controller_of(name: str, members: list[Member], around: Surroundings) -> Fi
             "controllers",
             STOP,
             f"{held}, and its controller does not run: {lost or owner.why}",
-            "bring the controller back, or set force: true to strip the finalizer; "
-            "what it would clean up outside the cluster stays",
+            f"bring the controller back, or set force: true{'' if strips else f' and force_allow: [{name}]'} to strip "
+            "the finalizer; what it would clean up outside the cluster stays",
         )
     return Finding("controllers", WARN, f"{held}; whether its controller runs is not known: {owner.why}")
 

@@ -133,7 +133,7 @@ def unseen(scheme: Scheme, shown: Shown) -> bool:
     return (
         any(newcomers(plan, shown.deleted) for plan in plans)
         or not freed <= shown.touched
-        or (any(plan.forced for plan in plans) and not shown.forced)
+        or any(plan.forced and not shown.consents_to(plan.allow) for plan in plans)
         or not all(shown.allows(one.policy, one.profile.name) for one in scheme.surveys if one.plan.size)
     )
 

@@ -20,6 +20,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import BASK
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, FakeCluster
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import a_cluster, uninstalled
 
+GUARD = "kubernetes.io/pvc-protection"
 WANTED: dict[str, Any] = {"namespace": "shop", "stages": ["drain", "delete"], "gitops": "ignore"}
 PRODUCT: dict[str, Any] = {"profile": SHOP, "instance": {"namespaces": ["shop"]}}
 
@@ -48,6 +49,7 @@ SAME: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "the same": ({}, {}),
     "less than was shown": ({"force": True}, {}),
     "the same drain": (PRODUCT, PRODUCT),
+    "fewer protected finalizers": ({"force": True, "force_allow": [GUARD]}, {"force": True}),
 }
 
 
@@ -62,6 +64,7 @@ def test_what_was_shown_is_gone_on_with(tmp_path: Path, seen: dict[str, Any], wa
 
 MORE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "force": ({}, {"force": True}),
+    "a protected finalizer": ({"force": True}, {"force": True, "force_allow": [GUARD]}),
     "another policy": ({**PRODUCT, "policy": "Retain"}, {**PRODUCT, "policy": "Delete"}),
     "no drain was shown": ({"profile": "none"}, PRODUCT),
 }
