@@ -70,7 +70,7 @@ def pytest(folder: str, name: str, *, only: str = "", workers: int = 1) -> tuple
 
 
 # The lab's first build takes minutes: what only reads runs beside it. Tests on a control plane wait about half of their
-# time, so four of them keep two cores busy; those of the node, which cannot be divided, begin with the others.
+# time, so four of them keep two cores busy. Sanity never waits, and comes when the first of them are done.
 GROUPS = (
     Group(
         "lab-tools",
@@ -81,12 +81,6 @@ GROUPS = (
     ),
     Group("unit", pytest("tests/unit", "unit", workers=2), "40 s"),
     Group("lint", ("python", "scripts/lint.py", "--but", "sanity"), "90 s, the first time 4 minutes", after=("unit",)),
-    Group(
-        "sanity",
-        ("python", "scripts/lint.py", "sanity", "--name", "sanity"),
-        "6 minutes",
-        after=("unit", "lint"),
-    ),
     Group(
         "node",
         pytest("tests/integration", "node", only="node"),
@@ -108,9 +102,10 @@ GROUPS = (
         pytest("tests/integration", "net", only="net"),
         "20 minutes",
         needs=("go", "cargo", "net"),
-        after=("unit", "lint", "sanity"),
+        after=("unit", "lint"),
         builds_on=("lab-tools",),
     ),
+    Group("sanity", ("python", "scripts/lint.py", "sanity", "--name", "sanity"), "6 minutes", after=("unit", "net")),
 )
 
 

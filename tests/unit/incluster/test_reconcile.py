@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -24,6 +25,11 @@ def begun(server: OneResource, **more: Any) -> Any:
 
 def blocked(server: OneResource, text: str) -> float:
     return end(server.named, "blocked", text, server, FakeClock()).wake_after  # type: ignore[arg-type]
+
+
+def only(things: Iterable[Any]) -> Any:
+    (one,) = things
+    return one
 
 
 def test_what_the_operator_sets_for_a_role_is_set_for_those_that_include_it() -> None:
@@ -55,7 +61,7 @@ def test_a_refusal_names_what_somebody_with_kubectl_can_do() -> None:
     blocked(
         server, "the plan has changed: look at the new plan with --check and give its plan_hash; nothing was changed"
     )
-    [event] = server.events.values()
+    event = only(server.events.values())
     assert "set spec.approve to status.planHash" in event["message"]
 
 
@@ -75,7 +81,7 @@ def test_what_is_told_again_is_one_event_that_is_counted() -> None:
     for seconds in (0, 200, 200):
         server.now += seconds
         waits.append(blocked(server, f"nobody answers for {seconds} s"))
-    [event] = server.events.values()
+    event = only(server.events.values())
     assert (event["count"], event["reason"], event["type"]) == (3, "Blocked", "Warning")
     assert (event["firstTimestamp"], event["lastTimestamp"]) == ("2026-01-01T00:00:00Z", "2026-01-01T00:06:40Z")
     assert waits == [15.0, 50.0, 100.0], "by how long it is told, where nothing else is known"
@@ -88,6 +94,6 @@ def test_an_event_has_a_name_that_the_api_server_takes(name: str) -> None:
     server = OneResource("Ingress", "networking.k8s.io", "v1")
     server.item["metadata"]["name"] = name
     blocked(server, "something is in the way")
-    [event] = server.events
+    event = only(server.events)
     assert len(event) <= 70
     assert "-." not in event
