@@ -70,7 +70,7 @@ def pytest(folder: str, name: str, *, only: str = "", workers: int = 1) -> tuple
 
 
 # The lab's first build takes minutes: what only reads runs beside it. Tests on a control plane wait about half of their
-# time, so four of them keep two cores busy. Sanity never waits, and comes when the first of them are done.
+# time, so five of them keep two cores busy. Sanity never waits, and comes when the first of them are done.
 GROUPS = (
     Group(
         "lab-tools",
@@ -91,7 +91,7 @@ GROUPS = (
     ),
     Group(
         "integration",
-        pytest("tests/integration", "integration", only="not node and not net", workers=2),
+        pytest("tests/integration", "integration", only="not node and not net", workers=3),
         "25 minutes",
         needs=("go", "kubectl"),
         after=("unit", "lint"),

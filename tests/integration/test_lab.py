@@ -569,7 +569,7 @@ def test_the_watch_at_the_server_ends_when_the_client_leaves(
     def ended() -> bool:
         return any(event.verb == "watch" and event.stage == "ResponseComplete" for event in audit.events())
 
-    until(ended, "the API server to see the watch end", timeout=5)
+    until(ended, "the API server to see the watch end")
 
 
 def test_a_watch_is_cut_after_some_events(plane: ControlPlane, faults: FaultProxy, namespace: str) -> None:
@@ -778,7 +778,7 @@ def test_stop_leaves_no_process_and_no_file(tmp_path: Path) -> None:
 def test_a_killed_parent_leaves_no_process(other_process: tuple[subprocess.Popen[str], list[int], Path]) -> None:
     process, pids, _ = other_process
     process.kill()
-    until(lambda: not any(runs(pid) for pid in pids), "the components to end", timeout=5)
+    until(lambda: not any(runs(pid) for pid in pids), "the components to end")
 
 
 def test_ctrl_c_leaves_no_process_and_no_file(other_process: tuple[subprocess.Popen[str], list[int], Path]) -> None:
@@ -807,7 +807,7 @@ def test_an_ended_pytest_leaves_no_process(tmp_path: Path, number: signal.Signal
         finally:
             process.kill()
     *pids, directory = text.split()
-    until(lambda: not any(runs(int(pid)) for pid in pids), "the components to end", timeout=5)
+    until(lambda: not any(runs(int(pid)) for pid in pids), "the components to end")
     assert Path(directory).exists() == (number == signal.SIGKILL)  # nobody is left to remove files then
 
 

@@ -28,7 +28,9 @@ from lab.operator_pod import Operator
 from lab.traefik import Traefik
 from lab.users import User
 
-MARKERS = {"node": "node", "running_net": "net"}  # fixture → marker of the tests that use it, directly or not
+# Fixture → marker of the tests that use it, directly or not. The first one counts: in tests of the network, `node` is a
+# server of theirs.
+MARKERS = {"running_net": "net", "node": "node"}
 
 
 class AsUser(Protocol):
@@ -50,8 +52,10 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test that asks for what not every machine has, so that it can be chosen (`-m node`) or left out."""
     for item in items:
-        for fixture in MARKERS.keys() & set(getattr(item, "fixturenames", ())):
-            item.add_marker(MARKERS[fixture])
+        asked = set(getattr(item, "fixturenames", ()))
+        marker = next((marker for fixture, marker in MARKERS.items() if fixture in asked), None)
+        if marker is not None:
+            item.add_marker(marker)
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,10 @@ from typing import TypeVar
 from lab.problems import LabError
 
 Found = TypeVar("Found")
+PATIENCE = 30.0  # seconds: a controller that missed something looks again after 15
 
 
-def until(look: Callable[[], Found | None], what: str, *, timeout: float = 10.0, every: float = 0.1) -> Found:
+def until(look: Callable[[], Found | None], what: str, *, timeout: float = PATIENCE, every: float = 0.1) -> Found:
     """Call `look` until it returns something true and return that; LabError once `timeout` seconds are over."""
     deadline = time.monotonic() + timeout
     while True:
