@@ -13,6 +13,9 @@ from typing import Any
 
 from integration.running import PATIENCE, Play, PlayRun, _program, _surroundings, started
 
+# These run on this machine whatever the inventory says of it; others take its word, as they may run on nodes.
+OF_A_CLUSTER = {f"sunset.kube.{name}" for name in ("delete_cluster", "drain", "explain", "maintenance", "uninstall")}
+
 
 @contextlib.contextmanager
 def playing_named(
@@ -20,7 +23,8 @@ def playing_named(
 ) -> Iterator[Play]:
     """`ansible-playbook sunset.kube.drain` (or a path), under way."""
     directory.mkdir(exist_ok=True)
-    command = [_program("ansible-playbook"), playbook, "--inventory", "localhost,", "--connection", "local"]
+    command = [_program("ansible-playbook"), playbook, "--inventory", "localhost,"]
+    command += [] if playbook in OF_A_CLUSTER else ["--connection", "local"]
     command += ["--extra-vars", json.dumps(variables)] * bool(variables) + list(arguments)
     with started(command, directory, _surroundings(directory, kubeconfig)) as play:
         yield play

@@ -147,17 +147,18 @@ def _look_for_obstacles(scene: Scene, found: Sequence[Seen], census: Census, clu
     ground = look_for_obstacles(sorted(kinds, key=lambda kind: kind.qualified), places, cluster)
     for line in ground.unreadable:
         census.could_not(line)
-    scene.obstacles = ground.judge(ground.scope.kinds, places)
-    scene.judge_obstacles = _remembering(ground)
+    scene.obstacles = [one.while_these_go(scene.going_namespaces) for one in ground.judge(ground.scope.kinds, places)]
+    scene.judge_obstacles = _remembering(ground, scene.going_namespaces)
     return ground
 
 
-def _remembering(ground: Ground) -> Callable[[Resource, str], list[Obstacle]]:
+def _remembering(ground: Ground, going: Collection[str]) -> Callable[[Resource, str], list[Obstacle]]:
     known: dict[tuple[Resource, str], list[Obstacle]] = {}
 
     def judge(resource: Resource, namespace: str) -> list[Obstacle]:
         if (resource, namespace) not in known:
-            known[resource, namespace] = ground.judge([resource], [namespace])
+            found = ground.judge([resource], [namespace])
+            known[resource, namespace] = [one.while_these_go(going) for one in found]
         return known[resource, namespace]
 
     return judge

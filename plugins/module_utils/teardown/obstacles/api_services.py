@@ -28,11 +28,10 @@ def judge_api_service(item: Mapping[str, Any]) -> Obstacle | None:
     place = (service.get("namespace") or "", service.get("name") or "")
     reason = str(available.get("message") or available.get("reason") or "it does not say why").rstrip(".")
     group = f"{value_at(item, 'spec.group') or 'core'}/{value_at(item, 'spec.version')}"
-    back = f"bring Service {place[0]}/{place[1]} back" if place[1] else "bring its server back"
     return Obstacle(
         API_SERVICE,
         ref,
         f"no namespace can finish while {group} does not answer: {reason}",
-        f"{back}, or, if its application is gone: kubectl delete apiservice {name}",
+        f"if its application is gone: kubectl delete apiservice {name}",
         frozenset({place} if place[1] else ()),
     )

@@ -17,7 +17,9 @@ from ...objects import ObjectRef, Resource
 from ...paths import value_at
 from ...well_known import DEFINITIONS
 from .backends import Backends, Beat, service_of
-from .obstacle import CONVERSION, Obstacle, Place
+from .obstacle import CONVERSION, Obstacle
+
+_NONE = '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'
 
 
 def converter_of(item: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -50,14 +52,7 @@ def judge_conversion(item: Mapping[str, Any], resource: Resource, backends: Back
         CONVERSION,
         ref,
         f"{resource.kind} objects {verb} be neither listed nor deleted ({what}): {pulse.why}, which converts them",
-        _suggestion(ref, place, resource),
+        f"if all versions of {resource.kind} look alike: kubectl patch crd {ref.name} --type merge -p '{_NONE}'",
         frozenset({place} if place else ()),
         certain,
     )
-
-
-def _suggestion(ref: ObjectRef, place: Place | None, resource: Resource) -> str:
-    first = f"bring Service {place[0]}/{place[1]} back" if place else "see that it answers"
-    patch = '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'
-    without = f"kubectl patch crd {ref.name} --type merge -p '{patch}'"
-    return f"{first}, or, if all versions of {resource.kind} look alike: {without}"

@@ -9,7 +9,8 @@ Room: teardown (pure).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 from ...objects import ObjectRef
 
@@ -27,10 +28,22 @@ class Obstacle:
     kind: str  # WEBHOOK, CONVERSION or API_SERVICE
     ref: ObjectRef
     why: str
-    suggestion: str
+    otherwise: str  # what to do where it cannot be made to answer
     services: frozenset[Place] = frozenset()  # the Services it calls in vain
     certain: bool = True
     hooks: frozenset[str] = frozenset()  # names of the webhooks that nobody answers for
+    for_good: bool = False  # the namespace of its Services is being deleted: nobody can bring them back
+
+    @property
+    def suggestion(self) -> str:
+        named = ", ".join("/".join(place) for place in sorted(self.services))
+        if self.for_good:
+            return f"Service {named} cannot come back, as its namespace is going; {self.otherwise}"
+        return f"{f'bring Service {named} back' if named else 'see that it answers'}, or, {self.otherwise}"
+
+    def while_these_go(self, namespaces: Collection[str]) -> Obstacle:
+        homes = {namespace for namespace, _name in self.services}
+        return replace(self, for_good=bool(homes) and homes <= set(namespaces))
 
     @property
     def sentence(self) -> str:

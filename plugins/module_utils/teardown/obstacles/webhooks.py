@@ -85,7 +85,7 @@ def judge_configuration(
         WEBHOOK,
         ref,
         _why(hook, pulse.why, certain, suspects),
-        _suggestion(ref, services),
+        f"if its application is gone: kubectl delete {ref.kind.lower()} {ref.name}",
         services,
         certain,
         frozenset(hook.name for hook, _pulse in suspects),
@@ -99,14 +99,6 @@ def _why(hook: Interception, reason: str, certain: bool, suspects: Sequence[Any]
     more = f" (and {len(suspects) - 1} more like it)" if len(suspects) > 1 else ""
     words = " and ".join(operation.lower() for operation in hook.operations)
     return f"{effect} every {words} of {kinds}{narrowed}: {reason}; webhook {hook.name}{more}"
-
-
-def _suggestion(ref: ObjectRef, services: Collection[Place]) -> str:
-    delete = f"kubectl delete {ref.kind.lower()} {ref.name}"
-    if not services:
-        return f"see that it answers, or remove it: {delete}"
-    named = ", ".join("/".join(place) for place in sorted(services))
-    return f"bring Service {named} back, or, if its application is gone: {delete}"
 
 
 def _interception(hook: Mapping[str, Any], scope: Scope) -> Interception | None:

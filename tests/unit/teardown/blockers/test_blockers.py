@@ -205,15 +205,35 @@ def test_a_namespace_and_the_controller_inside_it_are_a_circle_that_is_cut_at_th
     assert sum(circle.cut in step for step in steps(told)) == 1
 
 
+def dead_webhook(cluster: FakeCluster, home: str) -> None:
+    rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["domains"]}
+    client = {"service": {"namespace": home, "name": "guard"}}
+    cluster.add(WEBHOOKS, "guard", webhooks=[{"name": "g", "clientConfig": client, "rules": [rule]}])
+
+
 def test_a_dead_webhook_comes_before_everything_else(cluster: FakeCluster) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
-    rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["domains"]}
-    client = {"service": {"namespace": "ops", "name": "guard"}}
-    cluster.add(WEBHOOKS, "guard", webhooks=[{"name": "g", "clientConfig": client, "rules": [rule]}])
+    dead_webhook(cluster, "ops")
     told = explained(cluster)
-    assert steps(told)[0].endswith("kubectl delete validatingwebhookconfiguration guard")
+    assert steps(told)[0] == (
+        "bring Service ops/guard back, or, if its application is gone: "
+        "kubectl delete validatingwebhookconfiguration guard"
+    )
     assert [cause.what for cause in row(told, "web").causes] == ["webhook"]
     assert "Service ops/guard does not exist" in text(told)
+
+
+def test_nobody_is_told_to_bring_a_service_back_into_a_namespace_that_goes(cluster: FakeCluster) -> None:
+    going(cluster)
+    cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    dead_webhook(cluster, "shop")
+    told = explained(cluster)
+    assert steps(told)[0] == (
+        "Service shop/guard cannot come back, as its namespace is going; if its application is gone: "
+        "kubectl delete validatingwebhookconfiguration guard"
+    )
+    assert [circle.cut for circle in told.deadlocks] == ["kubectl delete validatingwebhookconfiguration guard"]
+    assert "bring Service" not in text(told)
 
 
 def test_a_definition_counts_its_instances_and_what_holds_them(cluster: FakeCluster) -> None:
