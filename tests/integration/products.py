@@ -240,6 +240,7 @@ class FakeController:
         self._adds_back = adds_back
         self._recreates = recreates
         self._seen: set[str] = set()
+        self._present: dict[str, tuple[str, Body]] = {}  # uid → path, object
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._threads = [threading.Thread(target=self._follow, args=(path,), daemon=True) for path in paths]
@@ -274,10 +275,17 @@ class FakeController:
     def _follow(self, path: str) -> None:
         while not self._ended.is_set():
             with contextlib.suppress(Exception):
+                self._catch_up(path)
                 for event in self._api.watch(path, seconds=1):
                     if self._ended.is_set():
                         return
                     self._on(path, event)
+
+    def _catch_up(self, path: str) -> None:
+        """What went between two watches is in neither of them."""
+        there = {item["metadata"]["uid"] for item in self._api.get(path)[1]["items"]}
+        for uid in [uid for uid, (where, _item) in self._present.items() if where == path and uid not in there]:
+            self._make_again(path, self._present.pop(uid)[1])
 
     def _on(self, path: str, event: Body) -> None:
         item = event["object"]
@@ -285,8 +293,11 @@ class FakeController:
         finalizers = metadata.get("finalizers") or []
         place = f"{path}/{metadata['name']}"
         if event["type"] == "DELETED":
+            self._present.pop(metadata["uid"], None)
             self._make_again(path, item)
-        elif metadata.get("deletionTimestamp"):
+            return
+        self._present[metadata["uid"]] = path, item
+        if metadata.get("deletionTimestamp"):
             if self._finalizer in finalizers:
                 self._clean(place, item)
         elif self._finalizer in finalizers:

@@ -161,10 +161,10 @@ class NameServer:
                 with asker:
                     (length,) = struct.unpack("!H", asker.recv(2))
                     answer = self._answer(asker.recv(length), False)
+                    self.by_tcp += 1  # before whoever asks can look at it
                     # In two pieces, as long answers come.
                     asker.sendall(struct.pack("!H", len(answer)) + answer[:5])
                     asker.sendall(answer[5:])
-                    self.by_tcp += 1
 
     def _answer(self, question: bytes, truncated: bool) -> bytes:
         flags = _IS_ANSWER | self.rcode | (_TRUNCATED if truncated else 0)

@@ -357,10 +357,10 @@ def test_works_that_are_made_again_and_again_end_the_run(stage: Stage, detach: D
 
     def until_it_is_back(event: Any) -> None:
         if isinstance(event, StepEnded):
-            until(lambda: not stage.is_gone(made), "the work to be made again", timeout=20)
+            until(lambda: not stage.is_gone(made), "the work to be made again")
 
     with agent(stage, name, recreates=50):
-        result = detach(name, **QUICK, timeout=40, on_event=until_it_is_back)
+        result = detach(name, **QUICK, timeout=120, on_event=until_it_is_back)
     assert "made again and again" in failed(result)
     assert "ManifestWorkReplicaSet fleet/web" in warnings_of(result)
 
