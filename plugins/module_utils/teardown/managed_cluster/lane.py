@@ -37,6 +37,7 @@ from .bindings import bindings_of
 from .freezes import Freezes
 from .hooks import Hook, HookWatch, name_hooks
 from .hub import ClusterView, HubKinds, Reach, look_again, look_at_the_gate
+from .latecomers import latecomers
 from .namespace_gate import why_kept
 from .options import ClusterOptions
 from .own_hold import let_go
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 _LOOK_AGAIN = 1.0
 _GATE_AGAIN = 2.0
 _ROUNDS = 5  # how often the same wave may come back
-_LATECOMERS = -1  # instead of the place of their kind in `cleanup`
 
 
 @dataclass
@@ -402,21 +402,10 @@ class Lane:
             self._remove("role bindings", found, self._patiently((ocm.WORK_FINALIZER,)), keep_markers=False)
 
     def _more_has_come(self) -> bool:
-        """Addons and works made since we looked. Those that `cleanup` does not name hold the cluster for good."""
-        ours = {(one.group, one.kind) for one in self.kinds.cleanup if one}
-        for kind in (ocm.ADDONS, ocm.WORKS):
-            resource = self.cluster.find_kind(*kind).resource
-            left = self.cluster.list(resource, self.view.name).records if resource else []
-            if left and kind not in ours:
-                raise Refused(
-                    f"cluster {self.view.name} cannot go",
-                    why=f"{kind[1]} {left[0].place} and maybe others are left, and cleanup does not name them",
-                    next_step="name them in cleanup, or delete them first, and run the task again",
-                )
-            if left:
-                self._count_round(Wave(kind[1], _LATECOMERS, tuple(left)))
-                return True
-        return False
+        late = latecomers(self.view.name, self.kinds.cleanup, self.cluster)
+        if late is not None:
+            self._count_round(late)
+        return late is not None
 
     def _patiently(self, only: tuple[str, ...]) -> RunOptions:
         """Everything of the cluster is gone, so these finalizers hold nothing; a living hub takes them off itself."""
