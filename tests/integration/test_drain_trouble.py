@@ -384,7 +384,7 @@ def test_objects_made_again_without_end_fail_the_task(stage: Stage, drainer: Dra
     operator_deployment(stage, here)
     stage.put(custom("Domain", "d", here, LEGACY, labels=marked(here)), service("lb", here, LEGACY))
     with controller(stage, here, "Domain", recreates=1000):
-        message = failed(drainer(policy="Delete", settle=1, timeout=8))
+        message = failed(drainer(policy="Delete", settle=1, timeout=60))
     assert "keep coming back" in message
     assert "Domain" in message
 

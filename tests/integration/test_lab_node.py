@@ -87,6 +87,7 @@ def test_an_image_that_was_not_loaded_is_asked_of_nobody(plane: ControlPlane, no
 def test_pods_outlive_a_kubelet_that_comes_back(plane: ControlPlane, node: Node, node_namespace: str) -> None:
     start_app(plane.api, node_namespace, "before")
     [address] = ready_addresses(plane.api, node_namespace, "before")
+    [container] = containers_of(plane, node_namespace, "before")
     node.kill("kubelet")
     try:
         assert "kubelet" not in node.pids
@@ -94,7 +95,16 @@ def test_pods_outlive_a_kubelet_that_comes_back(plane: ControlPlane, node: Node,
     finally:
         node.begin("kubelet")
     start_app(plane.api, node_namespace, "after")
-    assert ready_addresses(plane.api, node_namespace, "before") == [address]
+    # A kubelet that comes back knows of no probe yet and may call the pod unready until the first one.
+    until(lambda: ready_addresses(plane.api, node_namespace, "before") == [address], "the first pod to be ready again")
+    assert containers_of(plane, node_namespace, "before") == [container]
+
+
+def containers_of(plane: ControlPlane, namespace: str, name: str) -> list[tuple[str, int]]:
+    """The ids of an application's containers, and how often each was restarted."""
+    _, pods = plane.api.get(f"/api/v1/namespaces/{namespace}/pods", labelSelector=f"app={name}")
+    statuses = [status for pod in pods["items"] for status in pod["status"]["containerStatuses"]]
+    return [(status["containerID"], status["restartCount"]) for status in statuses]
 
 
 # -- routes ----------------------------------------------------------------------------------------------------------

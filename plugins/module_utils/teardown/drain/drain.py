@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
 _ROUNDS = 5  # how often finalizers may come back before somebody has to look
+_BROUGHT_BACK = 2  # so often it is somebody's work, and no straggler
 _PAUSE = 0.5
 _WINDOWS = 4  # times of quiet that others' objects may disturb
 _FREEZE_EXTRA = 60.0  # seconds a freeze outlasts the task, if nobody lifts it
@@ -264,6 +265,8 @@ class _Drain:
         for turn in range(_ROUNDS):
             self._run(survey.plan.kinds_only, survey)
             if self.outcome.failure is not None:
+                if turn >= _BROUGHT_BACK and self.deadline.passed():
+                    break  # the time went into what somebody brings back, not into a slow controller
                 return
             # What comes back at once gets more and more time to calm down.
             self.clock.sleep(min(_PAUSE * 2**turn if turn else 0.0, self.deadline.left()))
@@ -304,7 +307,14 @@ class _Drain:
         seconds = min(self.options.settle, self.deadline.left())
         if seconds:
             self.tell(Noted(f"watching for {seconds:.0f} s whether a finalizer comes back"))
-        return stays_quiet(listings, kinds, known, seconds, self.cluster, self.clock, self.stop)
+        quiet = stays_quiet(listings, kinds, known, seconds, self.cluster, self.clock, self.stop)
+        if quiet and seconds < self.options.settle:
+            text = (
+                f"watched for {seconds:.0f} s, not for {self.options.settle:g} s (settle): the task's time is over. "
+                "A finalizer may still come back; run the task again, with a longer timeout"
+            )
+            _warn(self.outcome, text, self.tell)
+        return quiet
 
     def _keeps_coming_back(self, survey: Survey) -> Refused:
         plan = survey.plan.kinds_only

@@ -707,6 +707,29 @@ def test_a_pause_between_two_rounds_ends_with_the_time_of_the_task() -> None:
     assert (outcome.status, outcome.seconds) == ("failed", 5.0)
 
 
+class Restless(LivingOperator):
+    """Cleans up behind a Basket, slowly, and makes it again."""
+
+    def _clean_up(self) -> None:
+        super()._clean_up()
+        if (BASKETS.group, BASKETS.plural, "shop", "b") not in self._cluster.objects:
+            held(self._cluster, (BASKETS, "b"), labels=MARKED)
+
+
+@pytest.mark.parametrize(("timeout", "says"), [(16, "out of time"), (22, "the finalizers keep coming back")])
+def test_time_that_went_into_what_is_brought_back_is_not_blamed_on_a_slow_controller(timeout: int, says: str) -> None:
+    cluster = shop(1, None)
+    outcome = drained(cluster, told=Restless(cluster, 6.0), policy="Delete", timeout=timeout)
+    assert (outcome.seconds, str(outcome.failure)[: len(says)]) == (timeout, says)
+
+
+def test_a_pause_that_the_time_of_the_task_cuts_short_is_said() -> None:
+    cluster = shop(1, None)
+    outcome = drained(cluster, quiesce="none", settle=7, timeout=5)
+    assert (outcome.status, outcome.seconds) == ("completed", 5.0)
+    assert [text for text in outcome.warnings if "watched for 5 s, not for 7 s (settle)" in text]
+
+
 def test_what_comes_back_in_the_pause_four_times_is_released_four_times() -> None:
     _cluster, outcome = stubborn(4, 1.0)
     assert (outcome.status, outcome.came_back) == ("completed", 4)
