@@ -191,11 +191,17 @@ STATUS: dict[str, Any] = {
         "attempts": {"type": "integer", "description": "Runs of this spec that were blocked, one after the other."},
         "shown": {
             "type": "object",
-            "description": "Which objects were in the plan that was shown, so that it can be gone on with.",
+            "description": "What was in the plan that was shown, so that it can be gone on with.",
             "properties": {
                 "planHash": {"type": "string"},
                 "spec": {"type": "string", "description": "Digest of the spec that the plan was made for."},
-                "objects": {"type": "string"},
+                "objects": {"type": "string", "description": "uids of what is deleted, packed."},
+                "released": {"type": "string", "description": "uids of what is only let go of, packed."},
+                "policies": {
+                    "type": "object",
+                    "description": "How each product's drain deals with what is outside of the cluster.",
+                    "additionalProperties": {"type": "string"},
+                },
             },
         },
         "progress": {"type": "string", "description": "How far it is, for example 7/12."},

@@ -31,6 +31,7 @@ from .kube.configuration import ConnectionOptions, load_endpoint
 from .kube.web import WebAnswer, ask_web
 from .problems import Problem
 from .reporting import Report, hand_back, shown, stop_on_signals
+from .shown import NOTHING_SHOWN, Shown
 
 
 def _env(name: str) -> tuple[Any, list[str]]:
@@ -100,8 +101,8 @@ class Context:
     tell: Tell
     # Whether this is the controller's own process, so that what is handed back goes nowhere else.
     here: bool
-    # uids in the plan of the hash that was given, where a custom resource has kept them.
-    shown: frozenset[str]
+    # The plan of the hash that was given, where a custom resource has kept it.
+    shown: Shown
     # Another context of the same connection, for steps that name one.
     other_cluster: Callable[[str], Cluster]
     # Another cluster altogether, by its own kubeconfig and context.
@@ -191,7 +192,7 @@ def perform(
                 keep(row)
 
     try:
-        shown = board.shown(params.get("plan_hash")) if board is not None else frozenset()
+        shown = board.shown(params.get("plan_hash")) if board is not None else NOTHING_SHOWN
         context = Context(params, check_mode, cluster, clock, stop, tell, here, shown, other_cluster, distant_cluster)
         report = job.work(context)
     except Problem as problem:

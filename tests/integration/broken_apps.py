@@ -125,7 +125,7 @@ def webhook_dead(shop: Shop) -> None:
     shop.switch_on("webhook")
     order = f"/apis/{GROUP}/{VERSION}/namespaces/{shop.namespace}/orders/order-1"
     change = {"spec": {"items": 100}}
-    until(lambda: shop.api.patch(order, change, dryRun="All")[0] == 500, "the webhook to be in force", timeout=20)
+    until(lambda: shop.api.patch(order, change, dryRun="All")[0] == 500, "the webhook to be in force")
 
 
 def definitions_stuck(shop: Shop) -> None:

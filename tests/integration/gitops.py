@@ -108,7 +108,7 @@ class Healer:
         """Delete one of its objects as anybody could, and see it come back; as it is then."""
         self._api.delete(self._api.path_of(thing))
         name = thing["metadata"]["name"]
-        back = until(lambda: self.healed and stage.find(_bare(thing)), f"{name} to come back", timeout=20)
+        back = until(lambda: self.healed and stage.find(_bare(thing)), f"{name} to come back")
         self.healed.clear()
         return dict(back)
 

@@ -151,13 +151,13 @@ def admission(maintenance: Maintenance, expression: str, probe: Mapping[str, Any
     api.create(policy, binding)
     touched = {"metadata": {"annotations": {"probe": "1"}}}
     try:
-        until(lambda: api.patch(api.path_of(probe), touched)[0] == 422, "the policy to be in force", timeout=20)
+        until(lambda: api.patch(api.path_of(probe), touched)[0] == 422, "the policy to be in force")
         yield
     finally:
         for part in (binding, policy):
             api.delete(api.path_of(part))
         # The server notices a moment later; a patch that changes nothing is asked about, too.
-        until(lambda: api.patch(api.path_of(probe), {})[0] != 422, "the policy to be out of force", timeout=20)
+        until(lambda: api.patch(api.path_of(probe), {})[0] != 422, "the policy to be out of force")
 
 
 def services_in(route: Mapping[str, Any]) -> set[str]:

@@ -141,7 +141,7 @@ class Fleet:
         container = {"name": "handler", "image": "example/handler:1"}
         pod["spec"] = {"nodeName": node, "containers": [container], "automountServiceAccountToken": False}
         path = f"/api/v1/namespaces/{self.stage.namespace}/pods"
-        until(lambda: self.api.post(path, pod)[0] in (201, 409), "the namespace to take pods", timeout=20, every=0.05)
+        until(lambda: self.api.post(path, pod)[0] in (201, 409), "the namespace to take pods", every=0.05)
 
     def remove_handler(self, node: str) -> None:
         pods = f"/api/v1/namespaces/{self.stage.namespace}/pods"

@@ -203,7 +203,7 @@ def refusing(stage: Stage, thing: Body, expression: str, message: str, *operatio
         return stage.api.delete(path, dryRun="All")[0] == 422
 
     try:
-        until(in_force, "the policy to be in force", timeout=20, every=0.05)
+        until(in_force, "the policy to be in force", every=0.05)
         yield
     finally:
         for part in reversed(parts):

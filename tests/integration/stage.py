@@ -175,7 +175,7 @@ class Stage:
             self.api.delete(path, gracePeriodSeconds=0)
             # An admission policy of the test may be in force for a moment after it was deleted.
             freed = {"metadata": {"finalizers": None}}
-            until(lambda: self.api.patch(path, freed)[0] in (200, 404), f"{path} to be freed", timeout=20)
+            until(lambda: self.api.patch(path, freed)[0] in (200, 404), f"{path} to be freed")
 
         for collection in self._collections:
             status, listed = self.api.get(collection)

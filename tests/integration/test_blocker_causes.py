@@ -296,7 +296,7 @@ def test_a_policy_that_refuses_the_removal_of_a_finalizer_is_found_by_a_dry_run(
     (held,) = stage.hang(widget("held", here, CLEANUP))
     name = policy("widgets", "UPDATE", GROUP)
     path, touch = stage.api.path_of(held), {"metadata": {"annotations": {"a": "b"}}}
-    until(lambda: stage.api.patch(path, touch, dryRun="All")[0] == 422, "the policy in force", timeout=20, every=0.05)
+    until(lambda: stage.api.patch(path, touch, dryRun="All")[0] == 422, "the policy in force", every=0.05)
     before = stage.versions([held])
     result = explain(namespace=here)
     row = row_of(result, "held")
@@ -316,7 +316,7 @@ def test_a_policy_that_refuses_the_deletion_of_what_is_in_a_namespace_is_found(
     (coins,) = stage.put(config_map("coins", here))
     name = policy("configmaps", "DELETE")
     path = stage.api.path_of(coins)
-    until(lambda: stage.api.delete(path, dryRun="All")[0] == 422, "the policy in force", timeout=20, every=0.05)
+    until(lambda: stage.api.delete(path, dryRun="All")[0] == 422, "the policy in force", every=0.05)
     gone(stage, here, "NamespaceDeletionContentFailure")
     result = explain(namespace=here)
     told = causes(row_of(result, "coins"))

@@ -82,7 +82,7 @@ def test_the_playbook_passes_the_gate_and_the_wish_to_force(stage: Stage, detach
     assert refused.rc != 0
     assert "cannot clean up" in refused.stdout
     shut = delete_cluster(
-        tmp_path / "shut", detach.user, cluster=name, wait_for=["Widget"], on_unreachable="wait", timeout=4
+        tmp_path / "shut", detach.user, cluster=name, wait_for=["Widget"], on_unreachable="wait", timeout=10
     )
     assert shut.rc != 0
     assert "objects of wait_for are still there" in shut.stdout

@@ -248,7 +248,7 @@ def test_a_dead_operator_is_not_taken_for_alive_because_another_installation_liv
     stage.put(anchor("ngrok-b", there, LEGACY))
     operator_deployment(stage, there)
     instance = {"namespaces": [here]}
-    result = drainer(anchor={"name": "ngrok-a", "namespace": here}, instance=instance, timeout=8)
+    result = drainer(anchor={"name": "ngrok-a", "namespace": here}, instance=instance, timeout=15)
     assert result["controller"]["alive"] != "alive"
     succeeded(result)
     assert stage.finalizers(lb) == []

@@ -295,7 +295,7 @@ def test_the_hooks_rights_are_enough_to_tell_who_holds_what(
     operator_deployment(stage, here)
     (stuck,) = stage.put(custom("Domain", "stuck", here, FOREIGN, LEGACY, labels=marked(here)))
     with controller(stage, here, "Domain"):
-        message = failed(drainer(user=user, policy="Delete", timeout=4))
+        message = failed(drainer(user=user, policy="Delete", timeout=10))
     assert "stuck" in message
     assert FOREIGN in message
     assert stage.finalizers(stuck) == [FOREIGN]

@@ -119,11 +119,11 @@ def test_a_kind_that_is_not_installed_is_skipped(stage: Stage, drainer: Drainer,
 def test_objects_of_a_definition_that_is_being_deleted_are_freed(stage: Stage, drainer: Drainer, shop: Shop) -> None:
     path = f"{CRDS}/{shop.definition['metadata']['name']}"
     stage.api.delete(path)
-    until(lambda: "deletionTimestamp" in stage.look(shop.basket)["metadata"], "the basket to be deleted", timeout=20)
+    until(lambda: "deletionTimestamp" in stage.look(shop.basket)["metadata"], "the basket to be deleted")
     result = succeeded(drainer(shop.profile()))
     row = kind_row(result, "Basket")
     assert (row["state"], row["released"]) == ("terminating", 1)
-    until(lambda: stage.api.get(path)[0] == 404, "the definition to go", timeout=20)
+    until(lambda: stage.api.get(path)[0] == 404, "the definition to go")
 
 
 def test_a_kind_without_a_served_version_stops_the_drain(stage: Stage, drainer: Drainer, shop: Shop) -> None:
@@ -133,7 +133,7 @@ def test_a_kind_without_a_served_version_stops_the_drain(stage: Stage, drainer: 
     versions = [{**version, "served": False} for version in hidden["spec"]["versions"]]
     path = stage.api.path_of(hidden)
     assert stage.api.patch(path, {"spec": {"versions": versions}})[0] == 200
-    until(lambda: stage.api.get(f"/apis/{shop.group}/v1/tills")[0] == 404, "the kind to be hidden", timeout=20)
+    until(lambda: stage.api.get(f"/apis/{shop.group}/v1/tills")[0] == 404, "the kind to be hidden")
     result = drainer(shop.profile((shop.group, "Till")))
     try:
         assert "none of its versions is served" in failed(result)
@@ -141,7 +141,7 @@ def test_a_kind_without_a_served_version_stops_the_drain(stage: Stage, drainer: 
         assert stage.finalizers(shop.basket) == [CLEANUP]
     finally:
         stage.api.patch(path, {"spec": {"versions": hidden["spec"]["versions"]}})
-        until(lambda: stage.api.get(f"/apis/{shop.group}/v1/tills")[0] == 200, "the kind to be back", timeout=20)
+        until(lambda: stage.api.get(f"/apis/{shop.group}/v1/tills")[0] == 200, "the kind to be back")
 
 
 def test_a_group_that_does_not_answer_stops_the_drain(
@@ -199,7 +199,7 @@ def test_a_list_that_fails_is_never_taken_for_empty(
     here = stage.namespace
     things = stage.put(service("lb", here, LEGACY), custom("Domain", "d", here, LEGACY))
     faults.add(Rule(Answer(code), method="GET", path="/domains$"))
-    result = drainer(kubeconfig=faults.kubeconfig(drainer.user), timeout=8)
+    result = drainer(kubeconfig=faults.kubeconfig(drainer.user), timeout=15)
     assert "Domain" in failed(result)
     assert [stage.finalizers(thing) for thing in things] == [[LEGACY], [LEGACY]]
     assert untouched(audit, drainer.user.name)
@@ -216,7 +216,7 @@ def test_a_list_that_fails_after_the_first_round_is_a_failure_too(
         if isinstance(event, Did) and event.object.kind == "Service":
             faults.add(Rule(Answer(500), method="GET", path="/domains$"))
 
-    result = drainer(kubeconfig=faults.kubeconfig(drainer.user), timeout=8, on_event=break_it)
+    result = drainer(kubeconfig=faults.kubeconfig(drainer.user), timeout=15, on_event=break_it)
     assert "Domain" in failed(result)
     assert stage.finalizers(lb) == []
     assert stage.finalizers(ko) == [LEGACY], "nobody knows whether everything is free"
@@ -230,7 +230,7 @@ def test_classes_that_cannot_be_listed_stop_the_drain(
     stage.put(ingress_class("ngrok"))
     (web,) = stage.put(ingress("web", stage.namespace, LEGACY, of_class="ngrok"))
     faults.add(Rule(Answer(500), method="GET", path="/ingressclasses$"))
-    failed(drainer(kubeconfig=faults.kubeconfig(drainer.user), timeout=8))
+    failed(drainer(kubeconfig=faults.kubeconfig(drainer.user), timeout=15))
     assert stage.finalizers(web) == [LEGACY]
     assert untouched(audit, drainer.user.name)
 
@@ -337,7 +337,7 @@ def test_a_dead_controller_makes_the_task_fail_in_time_and_be_named(stage: Stage
     workload = operator_deployment(stage, here)  # it says that it lives; nobody does the work
     (domain,) = stage.put(custom("Domain", "stuck", here, LEGACY, labels=marked(here)))
     (lb,) = stage.put(service("lb", here, LEGACY))
-    result = drainer(policy="Delete", timeout=3)
+    result = drainer(policy="Delete", timeout=10)
     message = failed(result)
     assert "stuck" in message
     assert LEGACY in message
@@ -536,7 +536,7 @@ def test_a_time_out_starts_the_operator_again_and_lifts_the_freeze(stage: Stage,
     """Both need requests after the time is over."""
     workload = doubled(stage)
     stage.put(service("lb", stage.namespace, LEGACY), anchor("ngrok-operator", stage.namespace, LEGACY, FOREIGN))
-    result = drainer(quiesce="scale", freeze=True, timeout=6)
+    result = drainer(quiesce="scale", freeze=True, timeout=15)
     left = thaw(stage)
     message = failed(result)
     assert FOREIGN in message

@@ -538,9 +538,9 @@ def test_out_of_time_is_a_failure_that_says_how_far_it_came_and_the_next_run_goe
 
     def slow_down(event: Any) -> None:
         if isinstance(event, Planned):
-            faults.latency = 0.3
+            faults.latency = 1.0
 
-    params = {"kind": "Widget", "finalizers": [CLEANUP], "namespace": stage.namespace, "parallel": 1, "timeout": 2}
+    params = {"kind": "Widget", "finalizers": [CLEANUP], "namespace": stage.namespace, "parallel": 1, "timeout": 8}
     result = run_job(JOB, params, kubeconfig, on_event=slow_down)
     done = 12 - len(stage.api.get(f"/apis/{GROUP}/v1/namespaces/{stage.namespace}/widgets")[1]["items"])
     assert result["failed"]

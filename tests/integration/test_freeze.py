@@ -202,7 +202,7 @@ def test_a_freeze_ends_by_itself_while_it_is_still_there(stage: Stage, freezer: 
     succeeded(freezer(**frozen, expires_after=4))
     assert try_create(stage, widget("w", here)) == 403
     assert by_merge_patch(stage, old, [CLEANUP]) == 403
-    until(lambda: try_create(stage, widget("w", here)) == 201, "creating to be allowed again", timeout=20)
+    until(lambda: try_create(stage, widget("w", here)) == 201, "creating to be allowed again")
     assert {way.__name__: way(stage, old, [CLEANUP]) in (200, 201) for way in WAYS} == {
         way.__name__: True for way in WAYS
     }
@@ -217,7 +217,7 @@ def test_a_freeze_ends_for_objects_without_managed_fields_too(stage: Stage, free
     assert stage.api.patch(stage.api.path_of(stripped), strip)[0] == 200
     assert all("managedFields" not in stage.look(thing)["metadata"] for thing in (stripped, empty))
     succeeded(freezer(finalizers=[CLEANUP], on_kinds=[WIDGETS], namespaces=[here], expires_after=2))
-    until(lambda: try_create(stage, widget("w", here, CLEANUP)) == 201, "the freeze to be over", timeout=20)
+    until(lambda: try_create(stage, widget("w", here, CLEANUP)) == 201, "the freeze to be over")
     assert [by_merge_patch(stage, thing, [CLEANUP]) for thing in (stripped, empty)] == [200, 200]
 
 
@@ -238,7 +238,7 @@ def test_sweeping_removes_what_is_over_and_nothing_else(stage: Stage, freezer: F
     succeeded(freezer(name=over, kinds=[WIDGETS], namespaces=[here], expires_after=2))
     succeeded(freezer(name=alive, kinds=[WIDGETS], namespaces=[stage.another_namespace()]))
     make_foreign(stage, foreign)
-    until(lambda: try_create(stage, widget("w", here)) == 201, "the first to be over", timeout=20)
+    until(lambda: try_create(stage, widget("w", here)) == 201, "the first to be over")
     checked = until(
         lambda: (found := freezer(name=None, state="swept", check_mode=True))["changed"] and found, "it to be seen"
     )

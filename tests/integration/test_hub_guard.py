@@ -52,9 +52,9 @@ def test_a_cluster_is_guarded_from_its_end_on_and_no_other(stage: Stage, guard: 
     assert {name, other} <= set(succeeded(guard())["namespaces"])
     assert [answers(stage, one) for one in (name, other, stage.namespace)] == [BOTH, BOTH, BOTH]
     stage.api.delete(f"{CLUSTERS}/{name}")
-    until(lambda: answers(stage, name) == ONLY_WORKS, "addons to be denied", timeout=10)
+    until(lambda: answers(stage, name) == ONLY_WORKS, "addons to be denied")
     stage.api.patch(f"{CLUSTERS}/{name}", {"metadata": {"finalizers": None}})
-    until(lambda: answers(stage, name) == NONE, "works to be denied, too", timeout=10)
+    until(lambda: answers(stage, name) == NONE, "works to be denied, too")
     assert [answers(stage, one) for one in (other, stage.namespace)] == [BOTH, BOTH]
 
 
@@ -65,11 +65,11 @@ def test_the_first_rule_covers_a_cluster_that_joined_since_the_second_after_the_
     succeeded(guard())
     name = member(stage, FOREIGN)
     stage.api.delete(f"{CLUSTERS}/{name}")
-    until(lambda: answers(stage, name) == ONLY_WORKS, "addons to be denied", timeout=10)
+    until(lambda: answers(stage, name) == ONLY_WORKS, "addons to be denied")
     again = succeeded(guard())
     assert name in again["added"]
     stage.api.patch(f"{CLUSTERS}/{name}", {"metadata": {"finalizers": None}})
-    until(lambda: answers(stage, name) == NONE, "works to be denied, too", timeout=10)
+    until(lambda: answers(stage, name) == NONE, "works to be denied, too")
 
 
 def test_it_stays_is_idempotent_and_can_be_taken_away(stage: Stage, guard: Guard, audit: AuditTrail) -> None:
@@ -86,7 +86,7 @@ def test_it_stays_is_idempotent_and_can_be_taken_away(stage: Stage, guard: Guard
     assert written == [f"{one}.no-addons-or-works-without-a-cluster.sunset.dev" for one in again["dropped"]]
     assert succeeded(guard("absent", check_mode=True))["changed"] is True
     stage.api.delete(f"{CLUSTERS}/{name}")
-    until(lambda: answers(stage, name) == NONE, "the guard to be there still", timeout=10)
+    until(lambda: answers(stage, name) == NONE, "the guard to be there still")
     assert succeeded(guard("absent"))["changed"] is True
     assert answers(stage, name) == BOTH
     assert succeeded(guard("absent"))["changed"] is False
@@ -149,6 +149,6 @@ def test_a_cluster_that_joins_again_is_welcome(stage: Stage, guard: Guard) -> No
     name = member(stage)
     succeeded(guard())
     stage.api.delete(f"{CLUSTERS}/{name}")
-    until(lambda: answers(stage, name) == NONE, "the guard to notice", timeout=10)
+    until(lambda: answers(stage, name) == NONE, "the guard to notice")
     stage.put(managed_cluster_body(name))
-    until(lambda: answers(stage, name) == BOTH, "the guard to notice", timeout=10)
+    until(lambda: answers(stage, name) == BOTH, "the guard to notice")

@@ -103,7 +103,7 @@ def test_a_page_that_does_not_start_leaves_the_route_alone_and_says_why(maintena
     (route,) = named(maintenance, "web")
     before = maintenance.live(route)
     missing = {"image": "lab.invalid/missing:1", "replicas": 1}
-    message = failed(maintenance("enabled", workload=missing, timeout=8))
+    message = failed(maintenance("enabled", workload=missing, timeout=20))
     assert "the page does not get ready" in message
     assert "ErrImagePull" in message or "ImagePullBackOff" in message
     assert maintenance.live(route)["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]

@@ -73,7 +73,7 @@ def test_a_gate_that_stays_shut_is_named_and_nothing_was_deleted(
 ) -> None:
     name = member(stage)
     stage.put(gadget(name), widget("elsewhere", stage.namespace), work("w", name))
-    result = detach(name, **QUICK, wait_for=["Gadget", "Widget", "things.v1.nowhere.example.com"], timeout=3)
+    result = detach(name, **QUICK, wait_for=["Gadget", "Widget", "things.v1.nowhere.example.com"], timeout=10)
     assert f"Gadget {name}" in failed(result)
     assert is_untouched(stage, name)
     assert row_of(result, name)["waits_for"] == [f"Gadget {name}"]
@@ -158,7 +158,7 @@ def test_an_addons_hook_that_never_ends_is_named(stage: Stage, detach: Detacher)
     (held,) = stage.put(addon("held", name, HOOK))
     (thing,) = stage.put(work("addon-held-pre-delete", name))
     hook_says(stage, held, "False", "HookManifestIsNotCompleted")
-    result = detach(name, **QUICK, timeout=4)
+    result = detach(name, **QUICK, timeout=10)
     message = failed(result)
     assert "hook of addon held (work addon-held-pre-delete): HookManifestCompleted is False" in message
     assert HOOK in message
@@ -218,7 +218,7 @@ def test_the_agents_definitions_go_last_and_only_when_it_says_so(
     held_back: list[bool] = []
 
     def speak() -> None:
-        until(lambda: "deletionTimestamp" in stage.look(crds)["metadata"], "the definitions to be deleted", timeout=20)
+        until(lambda: "deletionTimestamp" in stage.look(crds)["metadata"], "the definitions to be deleted")
         deleting(stage, crds, "False")
         time.sleep(1.5)
         held_back.append(stage.finalizers(crds) == [WORK_FINALIZER])
@@ -249,7 +249,7 @@ def test_the_work_binding_keeps_its_finalizer_while_works_exist(stage: Stage, de
     name = member(stage, API_CLEANUP)
     (binding,) = stage.put(work_binding(name, WORK_FINALIZER))
     (held,) = stage.put(work("held", name, WORK_FINALIZER))
-    failed(detach(name, **QUICK, timeout=4, force_after=0))
+    failed(detach(name, **QUICK, timeout=10, force_after=0))
     assert stage.finalizers(binding) == [WORK_FINALIZER]
     assert "deletionTimestamp" not in stage.look(binding)["metadata"], "the agent still needs its rights"
     stage.release(held)
@@ -265,7 +265,7 @@ def test_works_left_to_others_are_waited_for_and_named(stage: Stage, detach: Det
     (theirs,) = stage.put(work("theirs", name))
     labels = {"open-cluster-management.io/addon-name": "metrics"}
     (of_addon,) = stage.put(work("of-addon", name, labels=labels))
-    result = detach(name, **QUICK, manifestworks=policy, timeout=4)
+    result = detach(name, **QUICK, manifestworks=policy, timeout=10)
     message = failed(result)
     assert f"manifestworks: {policy}" in message
     assert stage.is_gone(of_addon) is (policy == "addon_only")
@@ -330,7 +330,7 @@ def test_a_hosted_cluster_keeps_the_namespace(stage: Stage, detach: Detacher) ->
 def test_a_pod_at_work_keeps_the_namespace_and_one_that_has_ended_does_not(stage: Stage, detach: Detacher) -> None:
     name = member(stage)
     account = body("v1", "ServiceAccount", "default", name)
-    until(lambda: stage.find(account), "the account", timeout=20)
+    until(lambda: stage.find(account), "the account")
     spec = {"containers": [{"name": "main", "image": "example/main:1"}], "automountServiceAccountToken": False}
     (pod,) = stage.put(body("v1", "Pod", "job", name, spec=spec))
     assert row_of(succeeded(detach(name)), name)["namespace"]["reason"] == "pods run in it: Pod job"
@@ -349,7 +349,7 @@ def test_a_namespace_without_the_label_goes_only_when_told(stage: Stage, detach:
 
 def test_foreign_finalizers_on_the_managed_cluster_are_never_stripped(stage: Stage, detach: Detacher) -> None:
     name = member(stage, API_CLEANUP, FOREIGN)
-    result = detach(name, **QUICK, timeout=5, force_after=1)
+    result = detach(name, **QUICK, timeout=10, force_after=1)
     assert FOREIGN in failed(result)
     assert stage.api.get(f"{CLUSTERS}/{name}")[1]["metadata"]["finalizers"] == [FOREIGN]
     assert row_of(result, name)["phase"] == "finishing"

@@ -93,7 +93,7 @@ def test_a_policy_somebody_deletes_waits_for_us_and_is_not_applied_again_behind_
     succeeded(fleet.prepare(policy))
     fleet.handlers.applied.clear()
     fleet.api.delete(f"{POLICIES}/{policy}")
-    until(lambda: len(fleet.handlers.applied) == 2, "the handlers to apply what is being deleted", timeout=10)
+    until(lambda: len(fleet.handlers.applied) == 2, "the handlers to apply what is being deleted")
     fleet.until_available(policy)
     fleet.handlers.applied.clear()
     assert phases(succeeded(fleet.revert(policy))) == dict.fromkeys(nodes, "reverted")
@@ -107,7 +107,7 @@ def test_a_node_that_lost_its_label_since_is_still_taken_back(fleet: Fleet) -> N
     policy = fleet.prepared_policy()
     fleet.api.patch(f"/api/v1/nodes/{moved}", {"metadata": {"labels": {FLEET: None}}})
     enactment = f"/apis/nmstate.io/v1beta1/nodenetworkconfigurationenactments/{moved}.{policy}"
-    until(lambda: fleet.api.get(enactment)[0] == 404, "the handler to forget the policy", timeout=10)
+    until(lambda: fleet.api.get(enactment)[0] == 404, "the handler to forget the policy")
     assert "eth1.100" in fleet.interfaces(moved), "forgetting changes nothing on the node"
     assert phases(succeeded(fleet.revert(policy))) == {moved: "reverted", other: "reverted"}
     assert "eth1.100" not in fleet.interfaces(moved)

@@ -111,7 +111,7 @@ def test_dropping_the_opt_in_in_the_middle_of_a_run_ends_it(fleet: Fleet) -> Non
     policy = fleet.prepared_policy()
     fleet.handlers.holds = lambda node, name: name != policy
     under_way = in_background(fleet, policy)
-    until(lambda: helpers(fleet), "the first node to be worked on", timeout=20)
+    until(lambda: helpers(fleet), "the first node to be worked on")
     fleet.opt_out(policy)
     result = succeeded(under_way.result(30))
     assert result["outcome"] == "released"
@@ -127,10 +127,10 @@ def test_handlers_that_are_still_applying_it_are_waited_for(fleet: Fleet) -> Non
     policy = fleet.prepared_policy()
     fleet.handlers.holds = lambda node, name: node == nodes[0] and name == policy
     fleet.api.patch(f"{POLICIES}/{policy}", {"spec": {"maxUnavailable": 2}})
-    until(lambda: fleet.handlers.of[nodes[0]].job, "a handler to be at it", timeout=10)
+    until(lambda: fleet.handlers.of[nodes[0]].job, "a handler to be at it")
     told: list[str] = []
     under_way = in_background(fleet, policy, on_event=lambda event: told.append(getattr(event, "text", "")))
-    until(lambda: any("still at work" in text for text in told), "the run to wait", timeout=20)
+    until(lambda: any("still at work" in text for text in told), "the run to wait")
     assert fleet.there(policy)["spec"]["nodeSelector"] == {FLEET: fleet.id}
     fleet.handlers.holds = lambda node, name: False
     assert phases(succeeded(under_way.result(40))) == dict.fromkeys(nodes, "reverted")
@@ -141,8 +141,8 @@ def test_handlers_that_never_finish_end_in_a_time_out_with_no_node_touched(fleet
     policy = fleet.prepared_policy()
     fleet.handlers.holds = lambda _node, name: name == policy
     fleet.api.patch(f"{POLICIES}/{policy}", {"spec": {"maxUnavailable": 2}})
-    until(lambda: fleet.handlers.of[node].job, "the handler to be at it", timeout=10)
-    text = failed(fleet.revert(policy, timeout=3))
+    until(lambda: fleet.handlers.of[node].job, "the handler to be at it")
+    text = failed(fleet.revert(policy, timeout=10))
     assert "still at work" in text
     assert f"kubectl get nnce -l nmstate.io/policy={policy}" in text
     assert fleet.there(policy)["spec"]["nodeSelector"] == {FLEET: fleet.id}
@@ -152,7 +152,7 @@ def test_a_handlers_word_is_not_enough_the_node_has_to_show_it(fleet: Fleet) -> 
     [node] = fleet.nodes(1)
     policy = fleet.prepared_policy()
     fleet.handlers.forgets = lambda _node, name: name != policy
-    result = fleet.revert(policy, timeout=4)
+    result = fleet.revert(policy, timeout=10)
     assert "the node does not show it yet" in failed(result)
     assert fleet.there(policy)["metadata"]["finalizers"] == [FINALIZER]
     assert helpers(fleet) == []

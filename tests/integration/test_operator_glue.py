@@ -100,7 +100,7 @@ def test_a_suspended_resource_does_nothing(glue: Glue, stage: Stage) -> None:
 def test_a_drain_that_is_held_names_who_holds_and_ends_when_that_goes(glue: Glue, stage: Stage) -> None:
     [held] = stage.hang(widget("held", glue.home, CLEANUP, "other.example.com/hold"))
     profile = {"name": "own", "finalizers": [CLEANUP], "operatorKinds": [{"group": GROUP, "kind": "Widget"}]}
-    spec = {"profile": profile, "policy": "Delete", "approve": "always", "timeout": 3}
+    spec = {"profile": profile, "policy": "Delete", "approve": "always", "timeout": 10}
     [asked] = glue.api.create(request("Drain", "own", glue.home, instance={"namespaces": [glue.home]}, **spec))
     run = glue.turn(asked)
     status = glue.status(asked)
@@ -178,7 +178,7 @@ def test_an_approved_plan_is_gone_on_with_and_nobody_else_goes(glue: Glue, stage
     """Cut off in the middle, the rest of what was seen may go without a new approval; a newcomer may not."""
     there = stage.another_namespace()
     one, two = stage.put(config_map("one", there), config_map("two", there, CLEANUP))
-    spec = {"namespace": there, "source": "namespace", "timeout": 5}
+    spec = {"namespace": there, "source": "namespace", "timeout": 10}
     [asked] = glue.api.create(request("Uninstall", "all", glue.home, **spec))
     assert glue.turn(asked).rc == 0
     glue.change(asked, approve=glue.status(asked)["planHash"])
@@ -201,7 +201,7 @@ def test_an_approved_plan_is_gone_on_with_however_much_is_left(glue: Glue, stage
     """The first step hangs at every try; the second one was approved as well, and waits."""
     held, later = stage.put(widget("held", glue.home, CLEANUP), config_map("later", glue.home))
     things = manifests(widget("held", glue.home), config_map("later", glue.home))
-    [asked] = glue.api.create(request("Uninstall", "shop", glue.home, manifests=things, timeout=5))
+    [asked] = glue.api.create(request("Uninstall", "shop", glue.home, manifests=things, timeout=10))
     glue.turn(asked)
     glue.change(asked, approve=glue.status(asked)["planHash"])
     for _try in range(2):
@@ -226,6 +226,29 @@ def test_an_approval_is_for_the_spec_that_was_shown(glue: Glue, stage: Stage) ->
     assert conditions(glue.status(asked))["Blocked"] == "Refused", run.stdout
     assert not stage.is_gone(first)
     assert not stage.is_gone(second)
+
+
+def test_an_approval_to_let_go_is_none_to_delete_whatever_the_anchor_says_later(glue: Glue, stage: Stage) -> None:
+    """The spec leaves the policy to the anchor: it is the same before and after, and the work is another."""
+    anchor = {**config_map("main", glue.home), "data": {"policy": "Retain"}}
+    held, anchor = stage.put(widget("held", glue.home, CLEANUP), anchor)
+    profile = {
+        "name": "own",
+        "finalizers": [CLEANUP],
+        "operatorKinds": [{"group": GROUP, "kind": "Widget"}],
+        "anchor": {"group": "", "kind": "ConfigMap", "policy": "data.policy"},
+    }
+    named = {"name": "main", "namespace": glue.home}
+    spec = {"profile": profile, "anchor": named, "instance": {"namespaces": [glue.home]}, "timeout": 10}
+    [asked] = glue.api.create(request("Drain", "own", glue.home, **spec))
+    glue.turn(asked)
+    assert glue.status(asked)["shown"]["released"]
+    glue.change(asked, approve=glue.status(asked)["planHash"])
+    stage.api.patch(stage.api.path_of(anchor), {"data": {"policy": "Delete"}})
+    run = glue.turn(asked)
+    assert conditions(glue.status(asked))["Blocked"] == "Refused", run.stdout
+    assert "has changed" in run.stdout
+    assert "deletionTimestamp" not in stage.look(held)["metadata"]
 
 
 def test_a_drain_that_is_deleted_in_mid_run_stops_although_its_finalizer_holds_it(glue: Glue, stage: Stage) -> None:

@@ -120,7 +120,7 @@ def test_a_drain_runs_when_it_is_deleted_and_holds_until_it_is_done(cluster: InC
     """The hook before an uninstallation. What blocks is named, tried again, and done when the obstacle goes."""
     [held] = stage.hang(widget("held", stage.namespace, CLEANUP, "other.example.com/hold"))
     profile = {"name": "own", "finalizers": [CLEANUP], "operatorKinds": [{"group": GROUP, "kind": "Widget"}]}
-    spec = {"profile": profile, "policy": "Delete", "instance": {"namespaces": [stage.namespace]}, "timeout": 3}
+    spec = {"profile": profile, "policy": "Delete", "instance": {"namespaces": [stage.namespace]}, "timeout": 10}
     asked = cluster.ask("Drain", "own", onDeletion=True, **spec)
     cluster.until(asked, "Planned")
     assert not stage.is_gone(held)

@@ -86,7 +86,7 @@ def test_what_cannot_go_is_counted_and_named(stage: Stage, user: User, tmp_path:
     evidence = tmp_path / "evidence"
     stage.put(widget("held", stage.namespace, CLEANUP, FOREIGN))
     run = play_named(
-        DRAIN, tmp_path, user.kubeconfig, **widgets_of(stage, evidence, policy="Delete", timeout=4, quiesce="none")
+        DRAIN, tmp_path, user.kubeconfig, **widgets_of(stage, evidence, policy="Delete", timeout=10, quiesce="none")
     )
     told = ending(evidence)
     assert (run.rc, told["outcome"], told["survivors"]) == (2, "blocked", 1), run.stdout

@@ -211,7 +211,7 @@ def test_a_run_that_ends_early_says_who_still_waits(remove: Remover, stage: Stag
     made = stage.put(labelled(config_map("stuck", stage.namespace, "example.com/hold"), FLUX, name, stage.namespace))
     kustomization = a_kustomization(stage, name, made, FLUX_FINALIZER)
     stage.api.patch(stage.api.path_of(made[0]), {"metadata": {"finalizers": ["example.com/hold"]}})
-    result = remove(of_flux(name, stage), timeout=3)
+    result = remove(of_flux(name, stage), timeout=10)
     failed(result)
     assert f"flux resume kustomization {name} -n {stage.namespace}" in warnings_of(result)
     assert is_suspended(stage.look(kustomization))

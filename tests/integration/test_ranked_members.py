@@ -247,7 +247,7 @@ def test_the_record_stays_as_long_as_anything_of_the_release_does(
     small_release(helm, ("held", {}))
     held = config_map("held", stage.namespace)
     assert stage.api.patch(stage.api.path_of(held), {"metadata": {"finalizers": [CLEANUP]}})[0] == 200
-    groups = [{"predefinedResourceGroup": "namespaced-resources", "timeout": 1}]
+    groups = [{"predefinedResourceGroup": "namespaced-resources", "timeout": 5}]
     result = remove(release(helm), deletion_groups=groups, on_timeout=on_timeout)
     stage.release(held)
     assert bool(result.get("failed")) is (on_timeout == "fail")
@@ -658,7 +658,7 @@ def test_a_landscaper_deploy_item_prepares_its_objects_as_it_recorded(
     ]
     item = body(f"{LANDSCAPER}/v1", "DeployItem", "shop", here)
     with_status(stage, item, {"providerStatus": {"managedResources": managed}})
-    failed(remove({"landscaper": {"deploy_item": "shop", "namespace": here}}, timeout=2))
+    failed(remove({"landscaper": {"deploy_item": "shop", "namespace": here}}, timeout=10))
     now = stage.look(held)
     assert now["metadata"]["deletionTimestamp"]
     assert (now["metadata"]["annotations"], now["data"]) == ({"example.com/farewell": "yes"}, {"deletion": "confirmed"})

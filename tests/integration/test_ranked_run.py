@@ -112,7 +112,7 @@ def test_force_strips_the_finalizers_it_may_and_the_object_goes(remove: Remover,
 
 def test_without_force_on_the_step_nothing_is_stripped(remove: Remover, stage: Stage, audit: AuditTrail) -> None:
     [held] = stage.put(widget("held", stage.namespace, CLEANUP))
-    failed(remove(named(held), deletion_groups=[NAMESPACED], force_after=0, timeout=2))
+    failed(remove(named(held), deletion_groups=[NAMESPACED], force_after=0, timeout=10))
     assert stage.finalizers(held) == [CLEANUP]
     assert [event.verb for event in audit.writes(remove.user.name)] == ["delete"]
 
@@ -136,7 +136,7 @@ def test_force_comes_after_its_time(remove: Remover, stage: Stage) -> None:
 
 def test_a_finalizer_that_guards_money_is_never_stripped_by_force(remove: Remover, stage: Stage) -> None:
     [held] = stage.put(widget("held", stage.namespace, CLEANUP, GUARD))
-    result = remove(named(held), deletion_groups=FORCED, force_after=0, timeout=3)
+    result = remove(named(held), deletion_groups=FORCED, force_after=0, timeout=10)
     failed(result)
     assert stage.finalizers(held) == [GUARD]
     row = survivor(result)
@@ -152,7 +152,9 @@ def test_a_finalizer_that_guards_money_goes_when_it_is_allowed_by_its_name(remov
 
 def test_a_denied_finalizer_is_never_stripped(remove: Remover, stage: Stage) -> None:
     [held] = stage.put(widget("held", stage.namespace, CLEANUP, FOREIGN))
-    result = remove(named(held), deletion_groups=FORCED, force_after=0, force_deny=["foreign.example.org/*"], timeout=3)
+    result = remove(
+        named(held), deletion_groups=FORCED, force_after=0, force_deny=["foreign.example.org/*"], timeout=10
+    )
     failed(result)
     assert stage.finalizers(held) == [FOREIGN]
     assert survivor(result)["finalizers"] == [FOREIGN]
@@ -197,7 +199,7 @@ def test_a_pod_on_a_dead_node_is_deleted_without_grace_under_force(
 
 def test_without_force_a_pod_keeps_its_grace_period_and_the_survivor_says_so(remove: Remover, stage: Stage) -> None:
     [pod] = stage.put(bound_pod("stuck", with_accounts(stage)))
-    result = remove(named(pod), timeout=2)
+    result = remove(named(pod), timeout=10)
     failed(result)
     assert [blocker["what"] for blocker in survivor(result)["blocked_by"]] == ["grace"]
 
@@ -222,7 +224,7 @@ def test_out_of_time_is_a_failure_that_names_the_survivor_and_later_steps_are_no
 ) -> None:
     [held] = stage.put(widget("held", stage.namespace, CLEANUP), manager="keeper")
     [later] = stage.put(cluster_role(f"later-{stage.namespace}"))
-    result = remove(named(held, later), timeout=2)
+    result = remove(named(held, later), timeout=10)
     said = failed(result)
     assert "out of time" in said
     assert "held" in said, "the first survivors are named"
@@ -244,7 +246,7 @@ def test_a_survivor_whose_controller_lives_says_so(remove: Remover, stage: Stage
     [workload] = stage.put(deployment(f"{word}-operator", stage.namespace))
     bring_to_life(stage, workload)
     [held] = stage.put(widget("held", stage.namespace, f"{word}.example.com/cleanup"))
-    result = remove(named(held), timeout=2)
+    result = remove(named(held), timeout=10)
     failed(result)
     [blocker] = survivor(result)["blocked_by"]
     assert blocker["alive"] == "alive"
@@ -254,7 +256,7 @@ def test_a_survivor_whose_controller_lives_says_so(remove: Remover, stage: Stage
 def test_on_demand_the_run_goes_on_without_the_survivors(remove: Remover, stage: Stage) -> None:
     [held] = stage.put(widget("held", stage.namespace, CLEANUP))
     [later] = stage.put(cluster_role(f"later-{stage.namespace}"))
-    groups = [{**NAMESPACED, "timeout": 1}, CLUSTER_SCOPED]
+    groups = [{**NAMESPACED, "timeout": 5}, CLUSTER_SCOPED]
     result = succeeded(remove(named(held, later), deletion_groups=groups, on_timeout="continue"))
     assert names(result["survivors"]) == ["held"]
     assert remaining(stage, [held, later]) == ["held"]
@@ -264,7 +266,7 @@ def test_on_demand_the_run_goes_on_without_the_survivors(remove: Remover, stage:
 def test_a_steps_own_time_ends_the_run_long_before_the_whole_time(remove: Remover, stage: Stage) -> None:
     """With 600 seconds for the run, this test would never end in time without the step's own."""
     [held] = stage.put(widget("held", stage.namespace, CLEANUP))
-    result = remove(named(held), deletion_groups=[{**NAMESPACED, "timeout": 1}], timeout=600)
+    result = remove(named(held), deletion_groups=[{**NAMESPACED, "timeout": 5}], timeout=600)
     assert "out of time" in failed(result)
     assert names(result["survivors"]) == ["held"]
 
@@ -285,7 +287,7 @@ def test_a_namespace_that_stays_tells_what_is_left_in_it(remove: Remover, stage:
         timeout=30,
         every=0.1,
     )
-    result = remove(named(space), foreign_instances="cascade", timeout=2)
+    result = remove(named(space), foreign_instances="cascade", timeout=10)
     failed(result)
     told = str(survivor(result)["blocked_by"])
     assert f"finalizers hold what is left in it: {CLEANUP}" in told
@@ -300,7 +302,7 @@ def test_a_definition_that_stays_tells_that_instances_are_left(remove: Remover, 
     stage.put(body(f"{made['spec']['group']}/v1", "Thing", "held", stage.namespace, CLEANUP))
     assert stage.api.delete(stage.api.path_of(made))[0] == 200
     until(lambda: conditions(stage, made).get("Terminating") == "True", "the definition to say why", every=0.1)
-    result = remove(named(made), foreign_instances="cascade", timeout=2)
+    result = remove(named(made), foreign_instances="cascade", timeout=10)
     failed(result)
     told = str(survivor(result)["blocked_by"])
     assert "the API server says: " in told
@@ -343,7 +345,7 @@ def test_a_webhook_that_refuses_the_stripping_of_finalizers_is_recognised(remove
     dead_webhook(stage, "UPDATE", "widgets", GROUP)
     path, touch = stage.api.path_of(held), {"metadata": {"annotations": {"a": "b"}}}
     until(lambda: stage.api.patch(path, touch, dryRun="All")[0] == 500, "the webhook to be in force", every=0.05)
-    result = remove(named(held), deletion_groups=FORCED, force_after=0, timeout=5)
+    result = remove(named(held), deletion_groups=FORCED, force_after=0, timeout=10)
     failed(result)
     told = survivor(result)["blocked_by"]
     assert "webhook" in [blocker["what"] for blocker in told]
@@ -675,7 +677,7 @@ def test_an_empty_namespace_is_finalized_on_demand_and_only_then(
 ) -> None:
     where = second_plane.admin.kubeconfig
     space = elsewhere.look(the_namespace(elsewhere.another_namespace()))
-    result = remove(named(space), kubeconfig=where, force_after=0, timeout=2)
+    result = remove(named(space), kubeconfig=where, force_after=0, timeout=10)
     assert names(result["survivors"]) == [space["metadata"]["name"]]
     assert survivor(result)
     result = succeeded(remove(named(space), kubeconfig=where, force_after=0, finalize_namespaces=True))
@@ -696,7 +698,7 @@ def test_a_namespace_with_anything_left_in_it_is_never_finalized(
         foreign_instances="cascade",
         finalize_namespaces=True,
         force_after=0,
-        timeout=3,
+        timeout=10,
     )
     failed(result)
     assert elsewhere.look(space)["spec"]["finalizers"] == ["kubernetes"]

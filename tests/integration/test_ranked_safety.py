@@ -421,7 +421,7 @@ def undeletable(plane: ControlPlane, stage: Stage) -> Iterator[Policy]:
         binding = {"policyName": name, "validationActions": ["Deny"]}
         api.create(body(policies, "ValidatingAdmissionPolicyBinding", name, "", spec=binding))
         path = f"/api/v1/namespaces/{stage.namespace}/configmaps/{protected}"
-        until(lambda: api.delete(path, dryRun="All")[0] == 422, "the policy to be in force", timeout=20, every=0.05)
+        until(lambda: api.delete(path, dryRun="All")[0] == 422, "the policy to be in force", every=0.05)
 
     yield forbid
     for kind in ("validatingadmissionpolicybindings", "validatingadmissionpolicies"):

@@ -93,8 +93,8 @@ def test_a_playbook_told_to_stop_writes_no_more_and_leaves_evidence_but_no_proce
         run = play.finish()
         # The engine runs in a child of ansible-playbook, which may outlive it by the time it takes to report.
         over = tmp_path / "latest" / "result.json"
-        until(over.exists, f"the evidence; ansible-playbook said: {run.stdout}", timeout=20)
-        until(lambda: not play.processes(), "the last process to end", timeout=20)
+        until(over.exists, f"the evidence; ansible-playbook said: {run.stdout}")
+        until(lambda: not play.processes(), "the last process to end")
     assert run.rc != 0
     done = COUNT - left(stage)
     assert BEFORE - PARALLEL <= done <= sent + PARALLEL, "only what was under way may still be written"

@@ -191,7 +191,7 @@ def test_a_run_that_went_on_names_the_folders_before_and_an_empty_one_is_an_erro
     )
     plane.api.create(first, {**second, "metadata": {**second["metadata"], "finalizers": ["example.com/hold"]}})
     wanted = {"manifests": [first, second], "evidence_dir": str(tmp_path), "fail_fast": False, **inside}
-    stopped = run(plane, {"sunset.kube.uninstall": {**wanted, "timeout": 3}})
+    stopped = run(plane, {"sunset.kube.uninstall": {**wanted, "timeout": 10}})
     assert stopped.rc != 0, stopped.stdout
     plane.api.patch(plane.api.path_of(second), {"metadata": {"finalizers": None}})
     plane.api.create(second)  # somebody makes it again

@@ -273,7 +273,7 @@ def test_a_namespace_that_hangs_is_gone_on_with(stage: Stage, uninstaller: Unins
     role["metadata"] |= {"annotations": marks, "labels": {"app.kubernetes.io/managed-by": "Helm"}}
     [order, role] = stage.put(instance(definition, "first", here, finalizer), role)
     stage.api.delete(f"/api/v1/namespaces/{here}")
-    stopped = uninstaller(release="shop", namespace=here, timeout=4)
+    stopped = uninstaller(release="shop", namespace=here, timeout=10)
     assert finalizer in failed(stopped)
     assert "force: true" in stopped["msg"]
     done = succeeded(uninstaller(release="shop", namespace=here, force=True, force_after=0))

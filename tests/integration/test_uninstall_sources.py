@@ -66,7 +66,7 @@ def test_an_owner_that_was_made_to_wait_is_named_by_every_run_that_fails(
     app = an_application_about(stage, name, made)
     place = app["metadata"]["namespace"]
     for _run in range(2):
-        stopped = uninstaller(release=name, namespace=stage.namespace, timeout=3, fail_fast=False)
+        stopped = uninstaller(release=name, namespace=stage.namespace, timeout=10, fail_fast=False)
         failed(stopped)
         way_back = f"kubectl annotate application {name} -n {place} argocd.argoproj.io/skip-reconcile-"
         assert f"Application {place}/{name} still waits" in warnings_of(stopped)

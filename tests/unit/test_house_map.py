@@ -28,6 +28,7 @@ SHARED = {
     "limits",
     "paths",
     "pointers",
+    "shown",
     "well_known",
 }
 
@@ -62,6 +63,7 @@ ROOMS: dict[str, set[str]] = {
     "limits": set(),
     "paths": set(),
     "pointers": set(),
+    "shown": set(),
     "well_known": set(),
 }
 NO_SHARED = {"doc_fragments", "profiles"}

@@ -12,11 +12,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from ..teardown.shown import NOTHING_SHOWN, Shown
+from ..shown import NOTHING_SHOWN, Shown, shown_by
 
 
 def plan_under(plan_hash: str | None, directory: str | None) -> Shown:
@@ -27,16 +25,5 @@ def plan_under(plan_hash: str | None, directory: str | None) -> Shown:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             plan = json.loads(path.read_text(encoding="utf-8"))
             if plan["plan_hash"] == plan_hash:
-                return _shown(plan)
+                return shown_by(plan)
     return NOTHING_SHOWN
-
-
-def _shown(plan: Mapping[str, Any]) -> Shown:
-    steps = plan["steps"]
-    return Shown(
-        deleted=frozenset(row["object"]["uid"] for step in steps for row in step["objects"]),
-        released=frozenset(row["object"]["uid"] for step in steps for row in step.get("release", ())),
-        forced=any(step["force"] for step in steps if step["objects"]),
-        allow=frozenset(plan.get("force_allow") or ()),
-        policies={str(drain["profile"]): str(drain["policy"]) for drain in plan.get("drains", ())},
-    )

@@ -17,6 +17,7 @@ from ..clock import Clock, StopSign
 from ..events import Event, Noted, Planned, Progress, StepBegan, StepEnded
 from ..objects import record_of
 from ..problems import CannotLook, Problem
+from ..shown import NOTHING_SHOWN, Shown
 from .happenings import tell_people
 from .kinds import work_of
 from .shown import kept_of, shown_in
@@ -144,16 +145,16 @@ class Board:
             self._waiting["outcome"] = outcome
         self._write_if_it_is_time(now=True)
 
-    def shown(self, plan_hash: str | None) -> frozenset[str]:
+    def shown(self, plan_hash: str | None) -> Shown:
         """What was in the plan that somebody approved, as far as the status has kept it."""
-        found: list[frozenset[str]] = []
+        found: list[Shown] = []
 
         def look() -> None:
             if plan_hash and self.shows_status and (self.item or self.look() is not None):
                 found.append(shown_in(self.item.get("status") or {}, plan_hash, self._spec_digest))
 
         self._softly(look)
-        return found[0] if found else frozenset()
+        return found[0] if found else NOTHING_SHOWN
 
     def close(self) -> None:
         self._cluster.close()

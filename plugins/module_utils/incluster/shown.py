@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which objects a plan has shown, kept in the status: what was approved can be gone on with after a restart.
+"""What a plan has shown, kept in the status: what was approved can be gone on with after a restart.
 
 Room: incluster (pure). A run that was cut off leaves less to do, so its plan has another hash; it goes on without a new
 approval if everything that is left was in the plan that somebody saw, and what is to be done with it is still the same.
@@ -14,9 +14,10 @@ import base64
 import hashlib
 import json
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..shown import NOTHING_SHOWN, Shown, shown_by
 from .kinds import GATES
 
 # A status has its limits: 22 characters an object.
@@ -31,27 +32,38 @@ def digest_of(spec: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(work, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def kept_of(plan: Mapping[str, Any], plan_hash: str, digest: str) -> dict[str, str]:
+def kept_of(plan: Mapping[str, Any], plan_hash: str, digest: str) -> dict[str, Any]:
     """For the status; without objects where there are too many, or one is called differently."""
+    shown = shown_by(plan)
+    kept: dict[str, Any] = {"planHash": plan_hash, "spec": digest}
+    if shown.policies:
+        kept["policies"] = dict(shown.policies)
     try:
-        packed = b"".join(uuid.UUID(uid).bytes for uid in sorted(set(_uids(plan))))
+        packed = {"objects": _packed(shown.deleted), "released": _packed(shown.released)}
     except ValueError:
-        packed = b""
-    if len(packed) > MOST * 16:
-        packed = b""
-    return {"planHash": plan_hash, "spec": digest, "objects": base64.b64encode(packed).decode()}
+        return kept
+    return kept if shown.size > MOST else {**kept, **packed}
 
 
-def shown_in(status: Mapping[str, Any], plan_hash: str | None, digest: str) -> frozenset[str]:
-    """uids of everything in the plan with this hash; nothing where another one was shown, or for another spec."""
+def shown_in(status: Mapping[str, Any], plan_hash: str | None, digest: str) -> Shown:
+    """What the plan with this hash has shown; nothing where another one was shown, or for another spec."""
     kept = status.get("shown") or {}
     if not plan_hash or (kept.get("planHash"), kept.get("spec")) != (plan_hash, digest):
-        return frozenset()
-    packed = base64.b64decode(kept.get("objects") or "")
+        return NOTHING_SHOWN
+    # Force and what it may strip are in the spec, and its digest is the same.
+    return Shown(
+        deleted=_unpacked(kept.get("objects")),
+        released=_unpacked(kept.get("released")),
+        forced=True,
+        allow=None,
+        policies=kept.get("policies") or {},
+    )
+
+
+def _packed(uids: Iterable[str]) -> str:
+    return base64.b64encode(b"".join(uuid.UUID(uid).bytes for uid in sorted(uids))).decode()
+
+
+def _unpacked(text: str | None) -> frozenset[str]:
+    packed = base64.b64decode(text or "")
     return frozenset(str(uuid.UUID(bytes=packed[place : place + 16])) for place in range(0, len(packed), 16))
-
-
-def _uids(plan: Mapping[str, Any]) -> Iterator[str]:
-    for step in plan.get("steps") or ():
-        for row in (*(step.get("objects") or ()), *(step.get("release") or ())):
-            yield str(row["object"]["uid"])

@@ -18,7 +18,6 @@ from ..reporting import Report
 from ..teardown.drain.draft import draft_profiles
 from ..teardown.drain.drain import drain
 from ..teardown.drain.options import parse_drain
-from ..teardown.shown import shown_under_the_same_options
 
 ARGUMENTS = {
     **CONNECTION,
@@ -64,9 +63,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_drain(
-        context.params, check_mode=context.check_mode, shown=shown_under_the_same_options(context.shown)
-    )
+    options = parse_drain(context.params, check_mode=context.check_mode, shown=context.shown)
     if options.profile is None:
         return Report(drafts_result(draft_profiles(context.cluster, context.tell), context.cluster.requests()))
     outcome = drain(options, options.profile, context.cluster, context.clock, context.stop, context.tell)

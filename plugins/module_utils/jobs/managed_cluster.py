@@ -17,7 +17,6 @@ from ..front import CONNECTION, RUN, Context, Job
 from ..reporting import Report
 from ..teardown.managed_cluster.fleet import remove_clusters
 from ..teardown.managed_cluster.options import parse_clusters
-from ..teardown.shown import shown_under_the_same_options
 
 ARGUMENTS = {
     **CONNECTION,
@@ -45,9 +44,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_clusters(
-        context.params, check_mode=context.check_mode, shown=shown_under_the_same_options(context.shown)
-    )
+    options = parse_clusters(context.params, check_mode=context.check_mode, shown=context.shown)
     spoke = context.distant_cluster(options.spoke["kubeconfig"], options.spoke["context"]) if options.spoke else None
     outcome = remove_clusters(options, context.cluster, context.clock, context.stop, context.tell, spoke)
     return Report(

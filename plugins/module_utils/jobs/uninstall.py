@@ -16,7 +16,7 @@ from ..evidence.uninstall_results import uninstall_diff, uninstall_plan, uninsta
 from ..evidence.wait_graph import wait_graph
 from ..front import CONNECTION, RUN, WAITING, Context, Job
 from ..reporting import Report
-from ..teardown.shown import NOTHING_SHOWN, shown_under_the_same_options
+from ..shown import NOTHING_SHOWN
 from ..teardown.uninstall.options import SOURCES, STAGES, parse_uninstall
 from ..teardown.uninstall.uninstall import uninstall
 from .drain import ARGUMENTS as DRAIN
@@ -56,7 +56,7 @@ def check(params: dict[str, Any]) -> None:
 def work(context: Context) -> Report:
     params = context.params
     seen = plan_under(params["plan_hash"], params["evidence_dir"]) if context.here else NOTHING_SHOWN
-    shown = shown_under_the_same_options(context.shown) or seen
+    shown = context.shown or seen
     options = parse_uninstall(params, check_mode=context.check_mode, here=context.here, shown=shown)
     outcome = uninstall(options, context.cluster, context.other_cluster, context.clock, context.stop, context.tell)
     return Report(

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 from ..objects import Resource
 from ..problems import Problem
 from ..profiles.built_in_groups import BUILT_IN_GROUPS
+from ..shown import Shown
 from .guards import Facts, judge
 from .matching import Matcher
 from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .obstacles.backends import service_of
 from .releasing import Release
-from .shown import Shown
 from .steps import Standard, StepRule
 from .truce import finalizers_given_up
 from .verdicts import Fate, Verdict

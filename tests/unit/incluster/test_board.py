@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Planned, Progress, StepBegan
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.board import Board
+from ansible_collections.sunset.kube.plugins.module_utils.shown import NOTHING_SHOWN
 
 from ..fakes import FakeClock
 from .one_resource import OneResource
@@ -33,7 +34,7 @@ def test_the_rest_of_an_approved_plan_does_not_take_the_place_of_what_was_shown(
     server = OneResource("Uninstall")
     board_of(server, "uninstall").settle({"plan_hash": "whole"}, "planned", plan(FIRST, SECOND))
     board_of(server, "uninstall").settle({"plan_hash": "rest"}, "planned", plan(SECOND), approved="whole")
-    assert board_of(server, "uninstall").shown("whole") == {FIRST, SECOND}
+    assert board_of(server, "uninstall").shown("whole").deleted == {FIRST, SECOND}
     assert server.status["planHash"] == "rest"
 
 
@@ -41,14 +42,14 @@ def test_a_new_plan_that_is_approved_takes_the_place_of_the_one_before() -> None
     server = OneResource("Uninstall")
     board_of(server, "uninstall").settle({"plan_hash": "old"}, "planned", plan(FIRST))
     board_of(server, "uninstall").settle({"plan_hash": "new"}, "planned", plan(SECOND), approved="new")
-    assert board_of(server, "uninstall").shown("new") == {SECOND}
+    assert board_of(server, "uninstall").shown("new").deleted == {SECOND}
 
 
 def test_what_was_shown_for_another_spec_was_not_shown() -> None:
     server = OneResource("Drain")
     board_of(server, "drain", spec="retain").settle({"plan_hash": "abc"}, "planned", plan(FIRST))
-    assert board_of(server, "drain", spec="retain").shown("abc") == {FIRST}
-    assert board_of(server, "drain", spec="delete").shown("abc") == frozenset()
+    assert board_of(server, "drain", spec="retain").shown("abc").deleted == {FIRST}
+    assert board_of(server, "drain", spec="delete").shown("abc") == NOTHING_SHOWN
 
 
 def test_the_plan_is_that_of_the_main_module() -> None:

@@ -17,8 +17,8 @@ from typing import Any
 from ...limits import check_run_options
 from ...problems import BadFields
 from ...profiles.known_products import PRODUCTS
+from ...shown import NOTHING_SHOWN, Shown
 from ..ladder import Ladder
-from ..shown import NOTHING_SHOWN, Shown
 from .profile import Profile, read_profile
 
 AUTO = "auto"

@@ -16,7 +16,7 @@ from typing import Any
 from ...limits import check_run_options
 from ...problems import BadFields
 from ...profiles.ocm import DEFAULT_CLEANUP
-from ..shown import NOTHING_SHOWN, Shown
+from ...shown import NOTHING_SHOWN, Shown
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from typing import Any
 
 from ...limits import check_run_options
 from ...problems import BadFields
+from ...shown import NOTHING_SHOWN, Shown
 from ..drain.options import AUTO, DrainOptions, parse_drain
 from ..ladder import Ladder
 from ..ranked_delete import RankedOptions
 from ..run_outcome import RunOptions
-from ..shown import NOTHING_SHOWN, Shown
 from ..steps import DEFAULT_STEPS
 
 SOURCES = (AUTO, "helm", "kapp", "flux", "argocd", "olm", "manifests", "namespace")

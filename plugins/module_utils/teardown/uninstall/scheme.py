@@ -20,6 +20,7 @@ from ...labels import parse_selector
 from ...problems import BadFields
 from ...profiles.known_products import PRODUCTS
 from ...profiles.route_kinds import ROUTE_KINDS
+from ...shown import Shown
 from ...well_known import LEASES
 from ..drain.drain import forecast
 from ..drain.options import DrainOptions
@@ -32,7 +33,6 @@ from ..members.helm_marks import marked_membership
 from ..members.sources import read_members
 from ..plan import Entry, Plan
 from ..ranked_delete import Deletion, RankedOptions, plan_deletion
-from ..shown import Shown
 from ..steps import StepRule, TypeRule
 from .options import UninstallOptions
 from .wishes import adjusting

@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.uninstall import ARGUMENTS
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.shown import NOTHING_SHOWN, Shown
+from ansible_collections.sunset.kube.plugins.module_utils.shown import NOTHING_SHOWN, Shown
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.options import parse_uninstall
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.uninstall import (
     UninstallOutcome,

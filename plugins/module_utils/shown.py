@@ -4,14 +4,15 @@
 
 """What somebody has seen in a plan and said yes to: the rest of it may be gone on with, under another hash.
 
-Room: teardown (pure values). Not only which objects, but what was said of them: to let go of one is no consent to
-delete it, and a plan without force none to strip anything.
+Shared by all rooms, pure. Not only which objects, but what was said of them: to let go of one is no consent to delete
+it, and a plan without force none to strip anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Shown:
     released: frozenset[str] = frozenset()
     forced: bool = False
     allow: frozenset[str] | None = frozenset()  # protected finalizers. None: nobody has kept that apart
-    # Product → how its drain deals with what is outside of the cluster. None: nobody has kept that apart.
-    policies: Mapping[str, str] | None = field(default_factory=dict, hash=False)
+    # Product → how its drain deals with what is outside of the cluster.
+    policies: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __bool__(self) -> bool:
         return bool(self.deleted or self.released)
@@ -41,12 +42,24 @@ class Shown:
         return self.forced and (self.allow is None or self.allow.issuperset(allow))
 
     def allows(self, policy: str, product: str) -> bool:
-        return self.policies is None or self.policies.get(product) == policy
+        return self.policies.get(product) == policy
 
 
 NOTHING_SHOWN = Shown()
 
 
-def shown_under_the_same_options(uids: Set[str]) -> Shown:
-    """Where only the objects were kept, and whoever kept them sees to it that the options are still the same."""
-    return Shown(frozenset(uids), frozenset(uids), forced=True, allow=None, policies=None)
+def shown_by(plan: Mapping[str, Any]) -> Shown:
+    """What the plan of a result or of an evidence folder says."""
+    steps = plan.get("steps") or ()
+    return Shown(
+        deleted=frozenset(uid for step in steps for uid in _uids(step, "objects")),
+        released=frozenset(uid for step in steps for uid in _uids(step, "release")),
+        forced=any(step.get("force") for step in steps if step.get("objects")),
+        allow=frozenset(plan.get("force_allow") or ()),
+        policies={str(drain["profile"]): str(drain["policy"]) for drain in plan.get("drains") or ()},
+    )
+
+
+def _uids(step: Mapping[str, Any], rows: str) -> Iterator[str]:
+    for row in step.get(rows) or ():
+        yield str(row["object"]["uid"])
