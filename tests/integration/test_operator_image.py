@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import ssl
+import subprocess
 from typing import Any
 
 import yaml
 
 from lab import operator_image
 from lab.controlplane import ControlPlane
+from lab.operator_manifests import NAME
 from lab.operator_pod import Operator
+from lab.waiting import until
 
 MIB = 1 << 20
 
@@ -122,3 +126,67 @@ def test_one_that_is_killed_is_followed_by_another(operator: Operator) -> None:
     operator.kill()
     after = operator.wait_until_leading()
     assert after != before
+
+
+# -- the commands of the guide: last, for the second of them takes the operator away -----------------------------------
+
+
+def make(plane: ControlPlane, *words: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", f"--directory={operator_image.ROOT}", "--no-print-directory", *words]
+    surroundings = {**os.environ, "KUBECONFIG": str(plane.admin.kubeconfig)}
+    return subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False, timeout=300)
+
+
+def keep_what_the_lab_needs(operator: Operator) -> None:
+    """The way to the API server: owned by the lab too, it stays when others apply the manifests as they are."""
+    path = f"/apis/apps/v1/namespaces/{operator.namespace}/deployments/{NAME}"
+    _, deployment = operator.plane.api.get(path)
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    way = [one for one in container["env"] if one["name"].startswith("KUBERNETES_SERVICE_")]
+    assert len(way) == 2
+    pod = {"containers": [{"name": container["name"], "env": way}]}
+    metadata = {"name": NAME, "namespace": operator.namespace}
+    wanted = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"template": {"spec": pod}}}
+    command = ["kubectl", f"--kubeconfig={operator.plane.admin.kubeconfig}", "apply", "--server-side"]
+    command += ["--field-manager=lab", "--force-conflicts", "--filename=-"]
+    subprocess.run(command, input=json.dumps(wanted), text=True, capture_output=True, check=True)
+
+
+def test_make_deploys_it_and_takes_it_away_once_nothing_waits_for_it(
+    plane: ControlPlane, operator: Operator, namespace: str
+) -> None:
+    keep_what_the_lab_needs(operator)
+    _, reference = operator_image.built()
+    deployed = make(plane, "operator-deploy", f"IMAGE={reference}", "RIGHTS=drain-ngrok freeze")
+    assert deployed.returncode == 0, deployed.stderr
+    assert "successfully rolled out" in deployed.stdout
+    operator.wait_until_leading()
+
+    metadata = {"name": "ngrok", "namespace": namespace}
+    spec = {"profile": "ngrok", "onDeletion": True, "instance": {"namespaces": [namespace]}}
+    drain = {"apiVersion": "sunset.dev/v1alpha1", "kind": "Drain", "metadata": metadata, "spec": spec}
+    plane.api.create(drain)
+    path = plane.api.path_of(drain)
+    until(lambda: plane.api.get(path)[1]["metadata"].get("finalizers"), "the operator to hold the Drain")
+    refused = make(plane, "operator-undeploy")
+    assert refused.returncode != 0
+    assert f"drains.sunset.dev/ngrok in {namespace}" in refused.stderr
+    assert operator.wait_until_ready()
+
+    plane.api.delete(path)
+    until(lambda: plane.api.get(path)[0] == 404, "the Drain to be done", timeout=90)
+    gone = make(plane, "operator-undeploy")
+    assert gone.returncode == 0, gone.stderr
+    left = subprocess.run(
+        [
+            "kubectl",
+            f"--kubeconfig={plane.admin.kubeconfig}",
+            "get",
+            "crd,ns,clusterrole,clusterrolebinding",
+            "-o=name",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [name for name in left.stdout.split() if "sunset" in name] == []

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from lab import operator_manifests, tools
+from lab import modules, operator_manifests, tools
 from lab.controlplane import ControlPlane
 from lab.operator_manifests import CONFIG, NAME, NAMESPACE
 from lab.waiting import until
@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 TREES = sorted(file.parent for file in CONFIG.rglob("kustomization.yaml") if "components" not in file.parts)
 COMPONENTS = sorted(folder.name for folder in (CONFIG / "components").iterdir())
 FEATURES = sorted(folder.name for folder in (CONFIG / "rights").iterdir() if folder.is_dir())
+PROMETHEUS = ("github.com/prometheus-operator/prometheus-operator", "v0.83.0")
 READ = {"get", "list", "watch"}
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:{NAME}"
 GROUPS = ["system:authenticated", "system:serviceaccounts", f"system:serviceaccounts:{NAMESPACE}"]
@@ -165,14 +166,22 @@ def test_the_server_accepts_every_tree(plane: ControlPlane, installed: list[dict
         plane.api.delete(f"/api/v1/namespaces/{place}")
 
 
+@pytest.fixture(scope="module")
+def monitors(plane: ControlPlane) -> Iterator[None]:
+    """The kind that Prometheus' operator brings, as it is published."""
+    [definition] = modules.documents(*PROMETHEUS, "example/prometheus-operator-crd/*_servicemonitors.yaml")
+    plane.api.apply_crd(definition)
+    yield
+    plane.api.delete(plane.api.path_of(definition))
+
+
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_the_server_accepts_every_component(
-    plane: ControlPlane, installed: list[dict[str, Any]], component: str
+    plane: ControlPlane, installed: list[dict[str, Any]], monitors: None, component: str
 ) -> None:
     documents = operator_manifests.for_the_lab("lab.invalid/any:1", (), (component,), {})
-    plain = [one for one in documents if one["kind"] != "ServiceMonitor"]
-    assert len(plain) == len(installed)
-    apply(plane, plain, "--dry-run=server", "--validate=strict")
+    assert len(documents) == len(installed) + (component == "service-monitor")
+    apply(plane, documents, "--dry-run=server", "--validate=strict")
 
 
 def test_components_can_be_had_together_and_with_every_right() -> None:

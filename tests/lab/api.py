@@ -125,7 +125,7 @@ class Api:
         with ThreadPoolExecutor(workers, thread_name_prefix="lab-create") as pool:
             return list(pool.map(lambda body: self._created(path, body), objects))
 
-    def apply_crd(self, crd: Mapping[str, Any], *, timeout: float = 20.0) -> dict[str, Any]:
+    def apply_crd(self, crd: Mapping[str, Any], *, timeout: float = 30.0) -> dict[str, Any]:
         """Create or replace a CustomResourceDefinition and wait until every served version answers."""
         home = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         path = f"{home}/{crd['metadata']['name']}"
