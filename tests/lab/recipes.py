@@ -66,6 +66,7 @@ class Tool:
     package: str
     expected_seconds: int
     ldflags: str = "-s -w"
+    tags: str = ""
     if_it_fails: str = (
         "Where a module could not be fetched, check the network and GOPROXY and run it again: what was built so far "
         "is kept. go said"
@@ -76,16 +77,21 @@ class Tool:
     def program(self) -> str:
         return self.name
 
+    @property
+    def _tags(self) -> tuple[str, ...]:
+        return ("-tags", self.tags) if self.tags else ()
+
     def key(self) -> str:
         go = self._go()
         digest = hashlib.sha256()
         for file in sorted((WRAPPERS / self.wrapper).iterdir()):
             digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-        digest.update("\0".join((self.package, self.ldflags, go, *map(repr, self.swaps))).encode())
+        digest.update("\0".join((self.package, self.ldflags, go, *self._tags, *map(repr, self.swaps))).encode())
         return digest.hexdigest()[:16]
 
     def command(self, into: Path) -> list[str]:
-        return ["go", "build", "-trimpath", "-ldflags", self.ldflags, "-o", str(into / self.name), self.package]
+        how = ["-trimpath", "-ldflags", self.ldflags, *self._tags]
+        return ["go", "build", *how, "-o", str(into / self.name), self.package]
 
     def workplace(self, scratch: Path) -> Path:
         if not self.swaps:

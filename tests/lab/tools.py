@@ -44,6 +44,9 @@ _ANSIBLE_OPERATOR = f"-s -w -X {_OPERATOR}/internal/version.Version=v1.42.2"  # 
 # and many of its packages are there for them.
 _NO_DNS_PROVIDERS = Swap("github.com/go-acme/lego/v4", "providers/dns/zz_gen_dns_providers.go", "no_dns_providers.go")
 
+# What reads images checks signatures in Go, not with a C library.
+_PLAIN_GO = "containers_image_openpgp"
+
 TOOLS: dict[str, Recipe] = {
     tool.name: tool
     for tool in (
@@ -58,7 +61,7 @@ TOOLS: dict[str, Recipe] = {
         Tool("ocm-registration", "ocm", "open-cluster-management.io/ocm/cmd/registration", 150),
         Tool("ocm-work", "ocm", "open-cluster-management.io/ocm/cmd/work", 60),
         Tool("ansible-operator", "operator", f"{_OPERATOR}/cmd/ansible-operator", 240, _ANSIBLE_OPERATOR),
-        Tool("operator-verify", "verify", "github.com/operator-framework/api/cmd/operator-verify", 60),
+        Tool("operator-sdk", "sdk", "github.com/operator-framework/operator-sdk/cmd/operator-sdk", 240, tags=_PLAIN_GO),
         Tool("traefik", "traefik", "github.com/traefik/traefik/v3/cmd/traefik", 250, swaps=(_NO_DNS_PROVIDERS,)),
         Crate("nmstatectl", "2.2.62", 360),
         Tool("nmstate-handler", "nmstate", "github.com/nmstate/kubernetes-nmstate/cmd/handler", 150),

@@ -7,4 +7,4 @@
 // Package tools keeps the command of this module in go.mod and go.sum. It is never compiled.
 package tools
 
-import _ "github.com/operator-framework/api/cmd/operator-verify"
+import _ "github.com/operator-framework/operator-sdk/cmd/operator-sdk"
