@@ -197,6 +197,7 @@ STATUS: dict[str, Any] = {
                 "spec": {"type": "string", "description": "Digest of the spec that the plan was made for."},
                 "objects": {"type": "string", "description": "uids of what is deleted, packed."},
                 "released": {"type": "string", "description": "uids of what is only let go of, packed."},
+                "work": {"type": "string", "description": "What is done to nodes, as a digest for each, packed."},
                 "policies": {
                     "type": "object",
                     "description": "How each product's drain deals with what is outside of the cluster.",

@@ -21,17 +21,18 @@ class Shown:
 
     deleted: frozenset[str] = frozenset()
     released: frozenset[str] = frozenset()
+    work: frozenset[str] = frozenset()  # of another kind: names that change with what is to be done
     forced: bool = False
     allow: frozenset[str] | None = frozenset()  # protected finalizers. None: nobody has kept that apart
     # Product → how its drain deals with what is outside of the cluster.
     policies: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __bool__(self) -> bool:
-        return bool(self.deleted or self.released)
+        return bool(self.size)
 
     @property
     def size(self) -> int:
-        return len(self.deleted | self.released)
+        return len(self.touched | self.work)
 
     @property
     def touched(self) -> frozenset[str]:
@@ -54,6 +55,7 @@ def shown_by(plan: Mapping[str, Any]) -> Shown:
     return Shown(
         deleted=frozenset(uid for step in steps for uid in _uids(step, "objects")),
         released=frozenset(uid for step in steps for uid in _uids(step, "release")),
+        work=frozenset(plan.get("work") or ()),
         forced=any(step.get("force") for step in steps if step.get("objects")),
         allow=frozenset(plan.get("force_allow") or ()),
         policies={str(drain["profile"]): str(drain["policy"]) for drain in plan.get("drains") or ()},

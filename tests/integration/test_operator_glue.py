@@ -14,6 +14,7 @@ import pytest
 
 from integration.glue import Glue, conditions, definitions, request, requeued, why
 from integration.maintaining import Maintenance, ingress, services_in
+from integration.nmstate_fleet import Fleet
 from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
 from lab.controlplane import ControlPlane
 from lab.images import NGINX_IMAGE
@@ -249,6 +250,27 @@ def test_an_approval_to_let_go_is_none_to_delete_whatever_the_anchor_says_later(
     assert conditions(glue.status(asked))["Blocked"] == "Refused", run.stdout
     assert "has changed" in run.stdout
     assert "deletionTimestamp" not in stage.look(held)["metadata"]
+
+
+def test_an_approved_network_revert_goes_on_with_the_nodes_that_are_left(glue: Glue, fleet: Fleet) -> None:
+    """One node is taken back, the other fails: what is left has another hash, and nothing else is done to anybody."""
+    good, bad = sorted(fleet.nodes(2))
+    with fleet.alive():
+        policy = fleet.prepared_policy()
+        fleet.handlers.fails = lambda node, name: node == bad and name != policy
+        [asked] = glue.api.create(request("NetworkRevert", "vlan", glue.home, nncp=policy))
+        glue.turn(asked)
+        shown = glue.status(asked)["planHash"]
+        glue.change(asked, approve=shown)
+        run = glue.turn(asked)
+        assert conditions(glue.status(asked))["Blocked"] == "Blocked", run.stdout
+        assert fleet.look(policy) is not None
+
+        fleet.handlers.fails = lambda node, name: False
+        run = glue.turn(asked)
+    assert "Completed" in conditions(glue.status(asked)), run.stdout
+    assert f"{good}: unchanged" in run.stdout
+    assert fleet.look(policy) is None
 
 
 def test_a_drain_that_is_deleted_in_mid_run_stops_although_its_finalizer_holds_it(glue: Glue, stage: Stage) -> None:

@@ -57,6 +57,7 @@ def nncp_plan(outcome: NncpOutcome) -> dict[str, Any]:
         if outcome.plan
         else [],
         "nodes": [_row(one) for _name, one in sorted(outcome.nodes.items())],
+        "work": sorted(outcome.plan.work) if outcome.plan else [],
     }
 
 

@@ -22,6 +22,8 @@ from .kinds import GATES
 
 # A status has its limits: 22 characters an object.
 MOST = 5000
+# In the status → in what was shown.
+_PACKED = {"objects": "deleted", "released": "released", "work": "work"}
 # These say how long and how many at most, never what is done: they may change after an approval.
 _PATIENCE = frozenset({"timeout", "maxObjects", "failFast"})
 
@@ -39,7 +41,7 @@ def kept_of(plan: Mapping[str, Any], plan_hash: str, digest: str) -> dict[str, A
     if shown.policies:
         kept["policies"] = dict(shown.policies)
     try:
-        packed = {"objects": _packed(shown.deleted), "released": _packed(shown.released)}
+        packed = {place: _packed(getattr(shown, kind)) for place, kind in _PACKED.items() if getattr(shown, kind)}
     except ValueError:
         return kept
     return kept if shown.size > MOST else {**kept, **packed}
@@ -52,8 +54,7 @@ def shown_in(status: Mapping[str, Any], plan_hash: str | None, digest: str) -> S
         return NOTHING_SHOWN
     # Force and what it may strip are in the spec, and its digest is the same.
     return Shown(
-        deleted=_unpacked(kept.get("objects")),
-        released=_unpacked(kept.get("released")),
+        **{kind: _unpacked(kept.get(place)) for place, kind in _PACKED.items()},
         forced=True,
         allow=None,
         policies=kept.get("policies") or {},

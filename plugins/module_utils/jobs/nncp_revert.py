@@ -39,7 +39,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_nncp(context.params, check_mode=context.check_mode)
+    options = parse_nncp(context.params, check_mode=context.check_mode, shown=context.shown)
     outcome = revert_policy(options, context.cluster, context.clock, context.stop, context.tell)
     return Report(
         result=nncp_result(outcome, context.cluster.requests()),

@@ -28,6 +28,12 @@ def test_it_comes_back_for_its_own_hash_only() -> None:
     assert shown_in({}, "abc", "s") == NOTHING_SHOWN
 
 
+def test_work_that_deletes_nothing_is_kept_too() -> None:
+    work = {str(uuid.uuid4()) for _number in range(2)}
+    shown = shown_in({"shown": kept_of({"work": sorted(work)}, "abc", "s")}, "abc", "s")
+    assert (shown.work, shown.size, bool(shown)) == (work, 2, True)
+
+
 def test_how_a_product_deals_with_what_is_outside_is_part_of_it() -> None:
     """Its anchor may say something else by the time the plan is gone on with, and the spec is still the same."""
     drains = [{"profile": "ngrok", "policy": "Retain"}]

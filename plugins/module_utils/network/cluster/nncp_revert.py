@@ -137,7 +137,8 @@ def _take_back(policy: Policy, scene: Scene, records: Records, run: Run) -> None
 
 def _planned(policy: Policy, scene: Scene, records: Records, run: Run) -> Plan:
     plan = make_plan(run.options, policy, scene, records, moment(run.cluster.server_time()))
-    check_limits(len(plan.nodes), plan.hash, run.options.max_objects, run.options.plan_hash)
+    rest = plan.is_rest_of(run.options.shown)
+    check_limits(len(plan.nodes), plan.hash, run.options.max_objects, run.options.plan_hash, rest=rest)
     outcome = run.outcome
     outcome.plan, outcome.most, outcome.nodes = plan, plan.most, _first_outcomes(plan)
     for warning in plan.warnings:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ...limits import check_run_options
 from ...problems import BadFields
+from ...shown import NOTHING_SHOWN, Shown
 from .kinds import LONGEST_NAME
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
@@ -37,10 +38,11 @@ class NncpOptions:
     timeout: float = 600.0
     max_objects: int | None = None
     plan_hash: str | None = None
+    shown: Shown = NOTHING_SHOWN  # the plan of that hash, where it is known: for going on with it
     check_mode: bool = False
 
 
-def parse_nncp(params: Mapping[str, Any], *, check_mode: bool) -> NncpOptions:
+def parse_nncp(params: Mapping[str, Any], *, check_mode: bool, shown: Shown = NOTHING_SHOWN) -> NncpOptions:
     bad = BadFields()
     check_run_options(params, bad)
     policy = params["policy"]
@@ -68,5 +70,6 @@ def parse_nncp(params: Mapping[str, Any], *, check_mode: bool) -> NncpOptions:
         timeout=float(params["timeout"]),
         max_objects=params.get("max_objects"),
         plan_hash=params.get("plan_hash"),
+        shown=shown,
         check_mode=check_mode,
     )

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...problems import Refused
+from ...shown import Shown
 from ..hidden import as_shown, placeholders_in
 from ..reversal import Reversal
 from ..risk import Lifelines, risks_of
@@ -62,6 +64,20 @@ class Plan:
     gone: list[str] = field(default_factory=list)  # nodes with a record that are not in the cluster any more
     unseen: dict[str, str] = field(default_factory=dict)  # nodes nothing can be planned for, and why
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def work(self) -> frozenset[str]:
+        """A name for what is done to each node; another one as soon as something else is done there."""
+        parts = [[self.policy.record.uid, name, self.nodes[name].reversal.state] for name in self._in_turn]
+        return frozenset(str(uuid.uuid5(uuid.NAMESPACE_OID, json.dumps(part, sort_keys=True))) for part in parts)
+
+    @property
+    def _in_turn(self) -> list[str]:
+        return [name for wave in self.waves for name in wave.nodes]
+
+    def is_rest_of(self, shown: Shown) -> bool:
+        """Whether nothing is done to any node but what was shown; nobody was shown nothing."""
+        return bool(shown.work) and self.work <= shown.work
 
     @property
     def hash(self) -> str:
