@@ -91,8 +91,7 @@ options:
   force:
     description:
       - Consent to strip the finalizers of objects that stay although they are being deleted. What exists outside the
-        cluster may then be left behind; the result lists it. Finalizers that guard money or data stay; to remove them,
-        name them in M(sunset.kube.finalizer) and set C(allow_protected) there.
+        cluster may then be left behind; the result lists it. Finalizers that guard money or data need O(force_allow).
     type: bool
     default: false
   force_after:
@@ -103,6 +102,11 @@ options:
   force_deny:
     description:
       - Finalizers that O(force) never strips, by name or glob.
+    type: list
+    elements: str
+  force_allow:
+    description:
+      - Finalizers that guard money or data, by their full name, that O(force) may strip all the same.
     type: list
     elements: str
 notes:

@@ -26,6 +26,7 @@ GROUP = "lab.example.com"
 WIDGETS = f"widgets.{GROUP}"
 CLEANUP = "keeper.example.com/cleanup"  # nobody in the cluster fits it, so nobody is alive behind it
 FOREIGN = "foreign.example.org/hold"
+GUARD = "service.kubernetes.io/load-balancer-cleanup"  # of money
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 APISERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 OPEN = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}

@@ -40,7 +40,7 @@ from integration.products import (
 )
 from integration.ranked import annotated, define, failed, names, succeeded
 from integration.running import PATIENCE, module_process
-from integration.stage import CLEANUP, CRDS, FOREIGN, Body, Stage, body, crd
+from integration.stage import CLEANUP, CRDS, FOREIGN, GUARD, Body, Stage, body, crd
 from lab.audit import AuditTrail
 from lab.faults import Answer, FaultProxy, Rule
 from lab.fixtures import AsUser
@@ -438,6 +438,27 @@ def test_force_strips_what_a_dead_controller_holds_and_the_bill_has_its_ids(stag
     rows = [row for row in result["retained"] if "by force" in row["reason"]]
     assert names(rows) == ["stuck"]
     assert rows[0]["external"] == {"status.id": "rd_9", "spec.domain": "shop.example.com"}
+
+
+@pytest.mark.parametrize("allow", [None, [GUARD]], ids=["not named", "named"])
+def test_force_takes_a_finalizer_that_guards_money_only_when_it_is_named(
+    stage: Stage, drainer: Drainer, allow: list[str] | None
+) -> None:
+    here = stage.namespace
+    operator_deployment(stage, here)
+    (domain,) = stage.put(custom("Domain", "d", here, LEGACY, GUARD, labels=marked(here)))
+    result = drainer(policy="Delete", force=True, force_after=0, force_allow=allow, timeout=10)
+    assert bool(result.get("failed")) is (allow is None)
+    assert stage.is_gone(domain) is (allow is not None)
+
+
+def test_consent_to_more_finalizers_is_another_plan(stage: Stage, drainer: Drainer) -> None:
+    here = stage.namespace
+    operator_deployment(stage, here)
+    stage.put(custom("Domain", "d", here, LEGACY, GUARD, labels=marked(here)))
+    wanted: dict[str, Any] = {"policy": "Delete", "force": True, "check_mode": True}
+    hashes = {succeeded(drainer(**wanted, force_allow=allow))["plan_hash"] for allow in (None, [GUARD])}
+    assert len(hashes) == 2
 
 
 def test_force_waits_for_the_controller_first(stage: Stage, drainer: Drainer) -> None:

@@ -45,6 +45,7 @@ from integration.stage import (
     CLEANUP,
     FOREIGN,
     GROUP,
+    GUARD,
     Body,
     Stage,
     body,
@@ -65,7 +66,6 @@ from lab.waiting import until
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}
 CLUSTER_SCOPED = {"predefinedResourceGroup": "cluster-scoped-resources"}
 FORCED = [{**NAMESPACED, "forceDelete": True}]
-GUARD = "service.kubernetes.io/load-balancer-cleanup"
 ALL_WIDGETS = {"resources": [{"group": GROUP, "kind": "Widget", "selector": {"all": True}}]}
 
 

@@ -54,6 +54,7 @@ ARGUMENTS = {
     "force": {"type": "bool", "default": False},
     "force_after": {"type": "int", "default": 30},
     "force_deny": {"type": "list", "elements": "str"},
+    "force_allow": {"type": "list", "elements": "str"},
 }
 
 

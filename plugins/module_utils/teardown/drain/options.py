@@ -102,7 +102,10 @@ def parse_drain(params: Mapping[str, Any], *, check_mode: bool, shown: Shown = N
         user_authored=params["user_authored"],
         only_with_finalizer=params["only_with_finalizer"],
         ladder=Ladder(
-            force=params["force"], after=float(params["force_after"]), deny=tuple(params["force_deny"] or ())
+            force=params["force"],
+            after=float(params["force_after"]),
+            deny=tuple(params["force_deny"] or ()),
+            allow=tuple(params["force_allow"] or ()),
         ),
         timeout=float(params["timeout"]),
         max_objects=params["max_objects"],

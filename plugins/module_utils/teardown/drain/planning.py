@@ -47,14 +47,15 @@ class DrainPlan:
     retained: list[Retained] = field(default_factory=list)
     found: Counter[ProfileKind] = field(default_factory=Counter)  # objects with the finalizer, whosever they are
     bare: Counter[ProfileKind] = field(default_factory=Counter)  # objects of the operator that carry no finalizer
+    allow: tuple[str, ...] = ()  # protected finalizers that force may take, too
 
     @property
     def whole(self) -> Plan:
-        return Plan([*self.steps, *([self.anchor] if self.anchor else [])])
+        return Plan([*self.steps, *([self.anchor] if self.anchor else [])], allow=self.allow)
 
     @property
     def kinds_only(self) -> Plan:
-        return Plan(self.steps)
+        return Plan(self.steps, allow=self.allow)
 
     @property
     def size(self) -> int:
@@ -66,7 +67,7 @@ def plan_drain(
     scene: Scene, yardstick: Yardstick, options: DrainOptions, policy: str, anchor: Anchor | None, *, alone: bool
 ) -> DrainPlan:
     """`alone`: no controller will take the anchor's finalizer off, so we do."""
-    plan = DrainPlan()
+    plan = DrainPlan(allow=options.ladder.allow)
     for rank, view in enumerate(scene.views, 1):
         if view.resource is not None:
             step = Step(StepRule(view.kind.kind, rank, force=options.ladder.force))

@@ -134,7 +134,7 @@ def _check_what(params: Mapping[str, Any], bad: BadFields) -> None:
 
 
 # Options that mean the same for a drain and for the deletion.
-_SAME = ("policy", "anchor", "instance", "force", "force_after", "timeout", "fail_fast")
+_SAME = ("policy", "anchor", "instance", "force", "force_after", "force_allow", "timeout", "fail_fast")
 
 
 def _drain_params(params: Mapping[str, Any], profile: Any) -> dict[str, Any]:

@@ -80,3 +80,9 @@ def test_products_are_found_unless_the_task_names_one_or_none() -> None:
     own = parsed(namespace="shop", profile="ngrok")
     assert not own.finds_profiles
     assert own.drain.profile is not None
+
+
+def test_consent_to_force_is_the_drains_too() -> None:
+    found = parsed(release="shop", namespace="shop", force=True, force_after=7, force_allow=["x/y"])
+    assert (found.drain.ladder.force, found.drain.ladder.after, found.drain.ladder.allow) == (True, 7.0, ("x/y",))
+    assert (found.force, found.ladder.after, found.ladder.allow) == (True, 7.0, ("x/y",))
