@@ -154,7 +154,7 @@ def test_an_owner_by_name_that_is_down_is_not_gone_while_another_one_may_act(sta
 
 def test_a_stale_lease_is_not_the_end_while_somebody_beside_it_may_act(stage: Stage, explain: Explainer) -> None:
     product = Product(stage)
-    stage.put(lease(f"0a1b.{product.group}", product.here, renewed_ago=600))
+    stage.put(lease(f"0a1b.{product.group}", product.here, renewed_ago=650))
     life, who, why = product.life(explain)
     assert (life, who) == ("gone", f"Lease {product.here}/0a1b.{product.group}")
     assert "was last renewed 6" in why
