@@ -14,7 +14,8 @@ description:
   - Creates the objects again that M(sunset.kube.uninstall), M(sunset.kube.ranked_delete), M(sunset.kube.drain) or
     M(sunset.kube.managed_cluster) deleted with O(evidence_dir). Namespaces and definitions first, then Secrets, then
     the steps of the deletion from the last to the first.
-  - What is there already is never touched. It is listed under RV(existing).
+  - What is there already is never touched. It is listed under RV(existing). What is there but still being deleted is
+    listed under RV(lost), and the task fails; run it again when that is gone.
   - A bundle holds what its own run deleted. Where that run went on with one that was stopped, the task warns and names
     the folders of those before. A bundle with nothing in it is an error.
   - Objects come back as others - with another uid, without status, without finalizers and owners. What a controller

@@ -154,10 +154,11 @@ class EngineAction(ActionBase):
         if evidence["undo"]:
             _write_undo(folder, evidence["undo"], password)
         when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
-        page = page_of(result, f"sunset.kube.{self.JOB.name}", evidence["cluster"], when, _who())
+        job, check_mode = f"sunset.kube.{self.JOB.name}", self._task.check_mode
+        page = page_of(result, job, evidence["cluster"], when, _who(), check_mode=check_mode)
         folder.write_reports(page, result, evidence["timeline"], evidence["plan"], evidence["graph"])
-        ending = ending_of(result, evidence["failure"], self._task.check_mode)
-        folder.write_ending({"job": f"sunset.kube.{self.JOB.name}", "cluster": evidence["cluster"], **ending})
+        ending = ending_of(result, evidence["failure"], check_mode)
+        folder.write_ending({"job": job, "cluster": evidence["cluster"], **ending})
         result["evidence"] = folder.path
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,23 @@ def group(plane: ControlPlane) -> Iterator[str]:
     path = f"{CRDS}/trinkets.{name}"
     plane.api.delete(path)
     until(lambda: plane.api.get(path)[0] == 404, "the definition to go", timeout=30)
+
+
+@pytest.fixture
+def volume(plane: ControlPlane) -> Iterator[str]:
+    """A volume that keeps its data when its claim is gone."""
+    name = f"pv-{uuid.uuid4().hex[:8]}"
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "capacity": {"storage": "1Gi"},
+        "hostPath": {"path": "/nowhere"},
+        "persistentVolumeReclaimPolicy": "Retain",
+        "storageClassName": "",
+    }
+    made = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec}
+    plane.api.create(made)
+    yield name
+    plane.api.delete(plane.api.path_of(made))
 
 
 def definition(group: str) -> dict[str, Any]:
@@ -232,6 +250,67 @@ def test_what_is_there_is_not_touched_and_what_cannot_come_back_is_named(
     assert "is not installed" in done.result["lost"][0]["reason"]
     assert "run the task again" in done.result["msg"]
     assert now(plane, "v1", "ConfigMap", "a", namespace)["data"] == {"is": "new"}
+
+
+def test_what_is_still_being_deleted_is_not_taken_for_back(plane: ControlPlane, namespace: str, tmp_path: Path) -> None:
+    thing = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}
+    plane.api.create(thing)
+    bundle = deleted(plane, tmp_path, [{"kind": "ConfigMap", "name": "a", "namespace": namespace}])
+    plane.api.create({**thing, "metadata": {**thing["metadata"], "finalizers": ["example.com/hold"]}})  # type: ignore[dict-item]
+    path = plane.api.path_of(thing)
+    plane.api.delete(path)
+    undo = {"sunset.kube.undo": {"bundle": str(bundle)}}
+    stopped = run(plane, undo)
+    assert stopped.rc != 0
+    assert (names(stopped.result["lost"]), stopped.result["existing"]) == ({"ConfigMap a"}, [])
+    assert "still being deleted" in stopped.result["msg"]
+    plane.api.patch(path, {"metadata": {"finalizers": None}})
+    done = run(plane, undo)
+    assert done.rc == 0, done.stdout
+    assert names(done.result["restored"]) == {"ConfigMap a"}
+
+
+def test_a_claim_is_bound_again_by_the_command_that_is_told(
+    plane: ControlPlane, namespace: str, volume: str, tmp_path: Path
+) -> None:
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "",
+        "volumeName": volume,
+    }
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": namespace},
+        "spec": spec,
+    }
+    plane.api.create(claim)
+    path = plane.api.path_of(claim)
+
+    def phase() -> str:
+        return str(plane.api.get(path)[1]["status"].get("phase"))
+
+    until(lambda: phase() == "Bound", "the claim to be bound", timeout=60)
+    bundle = deleted(plane, tmp_path, [{"kind": "PersistentVolumeClaim", "name": "data", "namespace": namespace}])
+    done = run(plane, {"sunset.kube.undo": {"bundle": str(bundle)}})
+    assert done.rc == 0, done.stdout
+    told = re.search(r"kubectl patch pv (\S+) --type json -p '(.*?)'", warnings_of(done.result))
+    assert told is not None
+    assert told[1] == volume
+    plane.api.patch(f"/api/v1/persistentvolumes/{volume}", json.loads(told[2]))
+    until(lambda: phase() == "Bound", "the claim to be bound again", timeout=60)
+
+
+def test_a_plan_after_the_run_names_the_run_to_take(plane: ControlPlane, namespace: str, tmp_path: Path) -> None:
+    """A run in check mode keeps nothing, and is the latest."""
+    thing = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}
+    plane.api.create(thing)
+    task = {"sunset.kube.uninstall": {"manifests": [thing], "namespace": namespace, "evidence_dir": str(tmp_path)}}
+    done, tried = run(plane, task), run(plane, task, check=True)
+    assert (done.rc, tried.rc) == (0, 0)
+    empty = run(plane, {"sunset.kube.undo": {"bundle": str(tmp_path / "latest")}})
+    assert f"bundle: {done.result['evidence']}" in empty.result["msg"]
 
 
 def test_a_folder_without_a_bundle_says_what_to_give(plane: ControlPlane, tmp_path: Path) -> None:

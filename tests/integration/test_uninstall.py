@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,30 @@ def test_check_mode_writes_nothing(stage: Stage, uninstaller: Uninstaller, audit
     assert stage.versions(things[:1]) == before
 
 
+@pytest.mark.parametrize("whose", ["the play's", "a block's"])
+def test_check_mode_of_whoever_includes_the_role_is_obeyed(
+    stage: Stage, plane: ControlPlane, tmp_path: Path, whose: str
+) -> None:
+    """Without --check, and with a yes given beforehand."""
+    things = stage.put(config_map("settings", stage.namespace), ingress("shop", stage.namespace))
+    before = stage.versions(things)
+    wanted = {"namespace": stage.namespace, "confirm": "skip", "maintenance": True}
+    role: Body = {
+        "ansible.builtin.include_role": {"name": "sunset.kube.uninstall"},
+        "vars": {f"uninstall_{name}": value for name, value in wanted.items()},
+    }
+    play: Body = {"hosts": "localhost", "connection": "local", "gather_facts": False}
+    play |= (
+        {"tasks": [role], "check_mode": True}
+        if whose == "the play's"
+        else {"tasks": [{"block": [role], "check_mode": True}]}
+    )
+    (tmp_path / "play.yml").write_text(json.dumps([play]))
+    done = play_named(str(tmp_path / "play.yml"), tmp_path / "run", plane.admin.kubeconfig)
+    assert done.rc == 0, done.stdout
+    assert stage.versions(things) == before
+
+
 def test_a_whole_namespace_goes_with_itself(stage: Stage, uninstaller: Uninstaller) -> None:
     here = stage.another_namespace()
     stage.put(config_map("settings", here), deployment("web", here))
@@ -140,6 +165,18 @@ def test_custom_resources_of_others_are_for_the_person_to_decide(
     else:
         succeeded(done)
         assert bool(remaining(stage, [other, definition])) == (wish == "keep")
+
+
+def test_what_is_of_a_definition_that_stays_stays_as_well(stage: Stage, uninstaller: Uninstaller) -> None:
+    marked = annotated(crd("Order", f"g{secrets.token_hex(4)}.example.com"), **{"helm.sh/resource-policy": "keep"})
+    definition = define(stage, marked)
+    [settings, other] = stage.put(
+        config_map("settings", stage.namespace), instance(definition, "theirs", stage.another_namespace())
+    )
+    done = succeeded(uninstaller(settings, definition, namespace=stage.namespace, instances="delete"))
+    assert kept(done)[definition["metadata"]["name"]] == ("keep", "Helm marker helm.sh/resource-policy: keep")
+    assert len(remaining(stage, [other, definition])) == 2
+    assert remaining(stage, [settings]) == []
 
 
 def test_what_is_of_others_is_refused_whichever_stages_are_chosen(stage: Stage, uninstaller: Uninstaller) -> None:
@@ -187,6 +224,20 @@ def test_a_dead_controller_is_told_before_anything_hangs_and_force_goes_on(
     done = succeeded(uninstaller(*things, definition, namespace=here, force=True, force_after=0))
     assert remaining(stage, [*things, definition]) == []
     assert done["leftovers"] == []
+
+
+def test_force_reaches_what_goes_before_the_workloads(stage: Stage, uninstaller: Uninstaller) -> None:
+    """A custom resource without a namespace is taken out of its step, and goes first."""
+    group = f"g{secrets.token_hex(4)}.example.com"
+    definition = define(stage, crd("Region", group, scope="Cluster"))
+    here = stage.namespace
+    things = stage.put(
+        body(f"{group}/v1", "Region", "north", "", f"{group}/cleanup"),
+        deployment(f"{group.split('.')[0]}-operator", here),
+    )
+    done = succeeded(uninstaller(*things, definition, namespace=here, force=True, force_after=0))
+    assert done["steps"][0]["name"] == "custom resources"
+    assert remaining(stage, [*things, definition]) == []
 
 
 def test_a_controller_that_was_deleted_is_told_as_well(stage: Stage, uninstaller: Uninstaller) -> None:
@@ -284,13 +335,14 @@ def test_a_namespace_that_hangs_is_gone_on_with(stage: Stage, uninstaller: Unins
 
 def test_a_lease_goes_with_its_holder(stage: Stage, uninstaller: Uninstaller) -> None:
     here = stage.namespace
-    [operator, mine, other] = stage.put(
+    [operator, mine, *others] = stage.put(
         deployment("operator", here),
-        lease("a1b2.example.com", here, renewed_ago=100, holder="operator-7d9-x2_9f"),
+        lease("a1b2.example.com", here, renewed_ago=100, holder="operator-7d9fc8b6d5-x2x4z_9f"),
         lease("other", here, renewed_ago=100, holder="somebody-else"),
+        lease("another", here, renewed_ago=100, holder="operator-of-others-7d9fc8b6d5-x2x4z_9f"),
     )
     done = succeeded(uninstaller(operator, namespace=here))
-    assert remaining(stage, [operator, mine, other]) == ["other"]
+    assert remaining(stage, [operator, mine, *others]) == ["another", "other"]
     assert [row["name"] for row in done["steps"] if row["deleted"]] == ["namespaced resources", "leases"]
 
 

@@ -81,6 +81,17 @@ def test_a_named_source_is_found_where_it_is(stage: Stage, uninstaller: Uninstal
     assert remaining(stage, [*made, app]) == []
 
 
+def test_a_named_source_that_is_not_there_is_no_helm_release(stage: Stage, uninstaller: Uninstaller, name: str) -> None:
+    of_helm = config_map("settings", stage.namespace)
+    marks = {"meta.helm.sh/release-name": name, "meta.helm.sh/release-namespace": stage.namespace}
+    of_helm["metadata"] |= {"annotations": marks, "labels": {"app.kubernetes.io/managed-by": "Helm"}}
+    made = stage.put(of_helm)
+    done = succeeded(uninstaller(release=name, namespace=stage.namespace, source="argocd"))
+    assert not done["changed"]
+    assert done["missing"] == f"there is no Argo CD Application {stage.namespace}/{name}"
+    assert remaining(stage, made) == ["settings"]
+
+
 def test_of_two_owners_of_one_name_the_person_chooses(stage: Stage, uninstaller: Uninstaller, name: str) -> None:
     places = [stage.namespace, stage.another_namespace()]
     owners = stage.put(*(owner(FLUX, "Kustomization", name, place, {}) for place in places))

@@ -49,9 +49,10 @@ class Operator:
             threading.Thread(target=self._follow, args=(f"{self._home}/{plural}",), daemon=True).start()
         self._report_pod(ready=True)
         while not self._ended.wait(SIGN_OF_LIFE):
-            if not self._pods_of_mine():  # a kubelet would have ended it with its pod
+            pods = self._pods_of_mine()
+            if not pods:  # a kubelet would have ended it with its pod
                 return
-            self._renew()
+            self._renew(pods[0]["metadata"]["name"])
         self._report_pod(ready=False)
 
     # -- custom resources --------------------------------------------------------------------------------------------
@@ -83,8 +84,8 @@ class Operator:
 
     # -- signs of life -----------------------------------------------------------------------------------------------
 
-    def _renew(self) -> None:
-        spec = {"holderIdentity": f"{self._name}-0", "leaseDurationSeconds": LEASE_SECONDS, "renewTime": _now()}
+    def _renew(self, pod: str) -> None:
+        spec = {"holderIdentity": pod, "leaseDurationSeconds": LEASE_SECONDS, "renewTime": _now()}
         name = f"{self._name}-leader"
         status, _ = self._api.patch(f"{self._leases}/{name}", {"spec": spec}, fieldManager=MANAGER)
         if status == 404:

@@ -22,6 +22,8 @@ _NEXT = "give the folder a run left below its evidence_dir"
 def read_bundle(path: str, secrets: list[dict[str, Any]] | None) -> Bundle:
     """`path`: the run's folder, or `undo` in it."""
     undo = _undo_folder(path)
+    if not os.path.isdir(undo) and os.path.isfile(os.path.join(os.path.dirname(undo), "result.json")):
+        return Bundle([])  # a run that only planned, or found nothing to do
     try:
         names = sorted(name for name in os.listdir(undo) if name.endswith(".json"))
     except OSError as problem:

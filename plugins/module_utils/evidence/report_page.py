@@ -35,18 +35,19 @@ class Page:
     requests: str
 
 
-def page_of(result: Mapping[str, Any], job: str, cluster: str, when: str, who: str) -> Page:
-    return Page(
-        job, verdict_of(result), list(_facts(result, cluster, when, who)), list(_tables(result)), _requests(result)
-    )
+def page_of(
+    result: Mapping[str, Any], job: str, cluster: str, when: str, who: str, *, check_mode: bool = False
+) -> Page:
+    facts = list(_facts(result, cluster, when, who))
+    return Page(job, verdict_of(result, check_mode=check_mode), facts, list(_tables(result)), _requests(result))
 
 
-def verdict_of(result: Mapping[str, Any]) -> str:
+def verdict_of(result: Mapping[str, Any], *, check_mode: bool = False) -> str:
     if result.get("failed"):
         return "failed"
     if result.get("blockers") is not None:
         return _of_explanation(result)
-    if result.get("plan") is not None:
+    if result.get("plan") is not None or (check_mode and result.get("changed")):
         return "plan only (check mode)"
     return "done" if result.get("changed") else "nothing to do"
 
@@ -98,6 +99,20 @@ def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
         ),
         ("targets", "Routes", ("route", "state", "page", "until", "kept as edited"), _targets(result)),
         ("coverage", "Still reachable", ("host and path", "by", "why"), _coverage(result)),
+        (
+            "restored",
+            "Objects that come back",
+            ("object",),
+            ([name_of(row["object"])] for row in result.get("restored", ())),
+        ),
+        (
+            "existing",
+            "Objects that are there and stay as they are",
+            ("object",),
+            ([name_of(row)] for row in result.get("existing", ())),
+        ),
+        ("lost", "Objects that do not come back", ("object", "why"), _lost(result)),
+        ("left_out", "Not in the bundle", ("what",), ([text] for text in result.get("left_out", ()))),
         ("swept", "Swept", ("what",), ([text] for text in result.get("swept", ()))),
     ):
         listed = [[_words(value) for value in row] for row in rows]
@@ -156,6 +171,11 @@ def _kept(result: Mapping[str, Any]) -> Rows:
 def _retained(result: Mapping[str, Any]) -> Rows:
     for row in result.get("retained", ()):
         yield [name_of(row["object"]), row["reason"], _outside(row)]
+
+
+def _lost(result: Mapping[str, Any]) -> Rows:
+    for row in result.get("lost", ()):
+        yield [name_of(row["object"]), row["reason"]]
 
 
 def _targets(result: Mapping[str, Any]) -> Rows:

@@ -323,15 +323,16 @@ def _hoist(plan: Plan, order: OrderFacts) -> None:
     namespaced, cluster_scoped = by_standard.get(Standard.NAMESPACED), by_standard.get(Standard.CLUSTER_SCOPED)
     if namespaced is None or cluster_scoped is None:
         return
-    installers = Step(StepRule("subscriptions", -100), [namespaced.take_out(is_installer)])
-    healers = Step(StepRule("installed versions", 60), [namespaced.take_out(is_healer)])
+    force = namespaced.rule.force  # all steps of the default order agree on it
+    installers = Step(StepRule("subscriptions", -100, force=force), [namespaced.take_out(is_installer)])
+    healers = Step(StepRule("installed versions", 60, force=force), [namespaced.take_out(is_healer)])
     webhooks = Step(
-        StepRule("webhook configurations", 0 if not healers.going else 70),
+        StepRule("webhook configurations", 0 if not healers.going else 70, force=force),
         [cluster_scoped.take_out(lambda member: member.resource.group == WEBHOOKS)],
     )
     wide = cluster_scoped.take_out(order.is_custom)
     narrow = namespaced.take_out(order.is_custom) if wide or healers.going else []
-    custom = Step(StepRule("custom resources", 50), [wave for wave in (narrow, wide) if wave])
+    custom = Step(StepRule("custom resources", 50, force=force), [wave for wave in (narrow, wide) if wave])
     # Whoever repairs webhook configurations goes before them; while he is there, so is what they call.
     early = [installers, custom, healers, webhooks] if healers.going else [installers, webhooks, custom]
     plan.steps[:0] = [step for step in early if step.going]

@@ -163,6 +163,8 @@ class Undo:
             self.outcome.back.append(Back(ref, self._old_uid(item)))
             if self.dry_run:
                 self._promise(item, resource)
+        elif record.terminating:
+            self.outcome.lost.append((ref, _still_going(ref)))
         else:
             self.outcome.there.append(ref)
         version = record.resource_version if record is not None else ""
@@ -220,6 +222,13 @@ def layers_of(bundle: Bundle) -> Iterator[tuple[str, Sequence[Item]]]:
         rest = [item for item in items if _kind(item) not in _FIRST]
         if rest:
             yield name, rest
+
+
+def _still_going(ref: ObjectRef) -> str:
+    """It is there and will not stay: nobody may take it for the one that was wanted back."""
+    place = f" -e namespace={ref.namespace}" if ref.namespace else ""
+    ask = f"ansible-playbook sunset.kube.explain -e kind={ref.kind} -e name={ref.name}{place}"
+    return f"the old one is still being deleted; what holds it says {ask}"
 
 
 def _kind(item: Item) -> tuple[str, str]:

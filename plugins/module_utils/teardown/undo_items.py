@@ -64,6 +64,10 @@ def _claim(item: dict[str, Any], cluster: Cluster) -> str:
     name = spec.get("volumeName")
     if not name:
         return ""
+    # With these the claim would be lost for good: its volume is bound to another uid.
+    annotations = item["metadata"].get("annotations") or {}
+    for mark in _BINDING & annotations.keys():
+        del annotations[mark]
     try:
         volume = cluster.read(VOLUMES, "", name)
     except Problem as problem:
@@ -74,9 +78,6 @@ def _claim(item: dict[str, Any], cluster: Cluster) -> str:
             f'kubectl patch pv {name} --type json -p \'[{{"op":"remove","path":"/spec/claimRef/uid"}}]\''
         )
     del spec["volumeName"]
-    annotations = item["metadata"].get("annotations") or {}
-    for mark in _BINDING & annotations.keys():
-        del annotations[mark]
     return f"{ref_of(item)}: its volume {name} is gone with all data; it gets a new, empty one"
 
 

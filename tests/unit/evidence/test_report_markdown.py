@@ -103,3 +103,31 @@ def test_a_long_table_says_how_many_rows_are_missing_even_where_the_result_was_c
     text = page(kept=kept(shown), truncated=truncated)
     assert text.count("| Domain shop/d") == 50
     assert (f"… and {missing} more." in text) if missing else ("more." not in text)
+
+
+@pytest.mark.parametrize(
+    ("check_mode", "verdict"), [(True, "plan only (check mode)"), (False, "done")], ids=["tried", "done"]
+)
+def test_an_undo_says_what_comes_back_and_whether_it_did(check_mode: bool, verdict: str) -> None:
+    result = {
+        "changed": True,
+        "restored": [{"object": WEB, "old_uid": "u0"}],
+        "existing": [NODE],
+        "lost": [{"object": WEB, "reason": "its kind is not installed"}],
+        "left_out": ["Secret shop/login: not kept"],
+    }
+    text = markdown(page_of(result, "sunset.kube.undo", "https://h:6443", "now", "me", check_mode=check_mode))
+    assert text.startswith(f"# sunset.kube.undo: {verdict}\n")
+    titles = [line for line in text.splitlines() if line.startswith("## ")]
+    assert titles[:4] == [
+        "## Objects that come back",
+        "## Objects that are there and stay as they are",
+        "## Objects that do not come back",
+        "## Not in the bundle",
+    ]
+    assert "| Domain shop/web | its kind is not installed |" in text
+
+
+def test_nothing_to_bring_back_is_no_plan() -> None:
+    text = markdown(page_of({"changed": False}, "sunset.kube.undo", "https://h", "now", "me", check_mode=True))
+    assert text.startswith("# sunset.kube.undo: nothing to do\n")

@@ -347,7 +347,7 @@ class FakeCluster:
         return Written(Effect.DONE, record_of(copy.deepcopy(thing["metadata"])))
 
     def create(self, resource: Resource, namespace: str, item: Mapping[str, Any], *, dry_run: bool = False) -> Written:
-        facts = {key: value for key, value in item["metadata"].items() if key != "name"}
+        facts = {key: value for key, value in item["metadata"].items() if key not in ("name", "namespace")}
         meta = _metadata(resource, item["metadata"]["name"], namespace, **facts)
         thing = {**copy.deepcopy(dict(item)), "apiVersion": resource.api_version, "kind": resource.kind}
         thing["metadata"] = meta

@@ -25,6 +25,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import (
     make_plan,
     plan_elsewhere,
 )
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.steps import DEFAULT_STEPS
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.waves import OrderFacts
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, NODES, PODS, Told, named
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
@@ -169,6 +170,18 @@ def test_by_default_webhook_configurations_go_before_everything() -> None:
     plan = plan_of(HOOKED)
     assert show(plan) == "1 ValidatingWebhookConfiguration check\n2 Deployment ops/server\n3 ClusterRole web\n"
     assert plan.steps[0].rule.name == "webhook configurations"
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_taken_out_of_a_step_is_forced_as_that_step_is(force: bool) -> None:
+    members = [*HOOKED, member(ZONES), member(SUBSCRIPTIONS), member(VERSIONS)]
+    order = OrderFacts(custom_kinds=CUSTOM)
+    rules = tuple(dataclasses.replace(rule, force=force) for rule in DEFAULT_STEPS)
+    plan = make_plan(Ground(members, [], Facts(), order, Matcher(rules, {}, False)))
+    early = {step.rule.name: step.rule.force for step in plan.steps if step.rule.standard is None}
+    assert early == dict.fromkeys(
+        ("subscriptions", "custom resources", "installed versions", "webhook configurations"), force
+    )
 
 
 def test_in_an_order_of_the_tasks_own_they_stay_where_it_puts_them() -> None:

@@ -17,11 +17,12 @@ from ansible_collections.sunset.kube.plugins.module_utils.evidence.bundle import
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, Refused, TimedOut
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo import Bundle, Undo, layers_of
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo_items import (
+    VOLUMES,
     as_it_can_come_back,
     without_cluster_address,
 )
 from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, FakeServer, Told, cluster_on, named
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, FakeCluster
 
 
 def item(kind: str, name: str = "x", api_version: str = "v1", **other: Any) -> dict[str, Any]:
@@ -58,6 +59,18 @@ def test_a_job_comes_back_without_the_marks_of_its_former_life_unless_they_were_
     by_hand = {**spec, "manualSelector": True}
     assert as_it_can_come_back(item("Job", spec=by_hand), cluster_on(FakeServer()))[0]["spec"] == by_hand
     assert spec["selector"]
+
+
+def test_a_claim_whose_volume_is_there_waits_for_it_and_does_not_call_itself_bound() -> None:
+    cluster = FakeCluster(VOLUMES)
+    cluster.add(VOLUMES, "pv1", "")
+    claim = item("PersistentVolumeClaim", spec={"volumeName": "pv1"})
+    binding = ("pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller")
+    claim["metadata"]["annotations"] = {**dict.fromkeys(binding, "yes"), "mine": "1"}
+    back, remark = as_it_can_come_back(claim, cluster)  # type: ignore[arg-type]
+    assert back["spec"] == {"volumeName": "pv1"}
+    assert back["metadata"]["annotations"] == {"mine": "1"}
+    assert "kubectl patch pv pv1" in remark
 
 
 def test_a_claim_whose_volume_is_gone_says_that_its_data_is() -> None:
@@ -156,6 +169,27 @@ def test_whoever_waits_for_a_namespace_is_told_how_to_find_out_why() -> None:
     with pytest.raises(TimedOut) as over:
         undone(cluster, Bundle([("homes", [home])])).run()
     assert "ansible-playbook sunset.kube.explain -e namespace=shop" in over.value.next_step
+
+
+@pytest.mark.parametrize("going", [False, True], ids=["there", "on its way out"])
+def test_what_is_still_being_deleted_is_not_taken_for_back(going: bool) -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "settings", deleted=going, finalizers=["example.com/hold"])
+    outcome = undone(cluster, Bundle([("rest", [item("ConfigMap", "settings")])])).run()
+    assert [str(ref) for ref in outcome.there] == ["ConfigMap shop/settings"] * (not going)
+    assert [str(ref) for ref, _why in outcome.lost] == ["ConfigMap shop/settings"] * going
+    for _ref, why in outcome.lost:
+        assert "still being deleted" in why
+        assert "sunset.kube.explain -e kind=ConfigMap -e name=settings -e namespace=shop" in why
+
+
+def test_a_run_that_kept_nothing_has_an_empty_bundle(tmp_path: Path) -> None:
+    """It only planned, or found nothing to do: the task then names the run before."""
+    with pytest.raises(BadOption, match="no undo bundle in"):
+        read_bundle(str(tmp_path), None)
+    (tmp_path / "result.json").write_text("{}")
+    for path in (tmp_path, tmp_path / "undo"):
+        assert read_bundle(str(path), None).is_empty
 
 
 def test_a_bundle_without_objects_is_empty() -> None:

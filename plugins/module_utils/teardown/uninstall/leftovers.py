@@ -28,7 +28,8 @@ from .traces import INSTANCE, Place, Traces
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-DEFINITION = "definition"
+DEFINITION, LEASE = "definition", "lease"
+_LEADERS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ServiceAccount"})
 _LOOKS = 8
 _PAUSE = 1.5
 
@@ -62,12 +63,15 @@ def _look(traces: Traces, cluster: Cluster) -> Leftovers:
     result = Leftovers(unseen=[f"{version.name}: {version.blind}" for version in cluster.catalogue.blind_spots()])
     found: dict[str, Leftover] = {}
     inhabited: set[str] = set()
+    living: set[Place] = set()  # whose names Leases may have as well
     kinds = [one for one in cluster.catalogue.resources() if {"list", "delete"} <= one.verbs and _is_worth_it(one)]
 
     def look_at(resource: Resource) -> None:
         for record in _records(resource, cluster, result):
             result.looked_at += 1
             inhabited.add(f"{resource.plural}.{resource.group}")
+            if _may_lead(resource) and not record.terminating:
+                living.add((record.namespace, record.name))
             trace = _trace_in(resource, record, traces)
             if trace is not None and record.uid not in traces.kept and not keep_marker_of(Member(resource, record, "")):
                 found.setdefault(record.uid, trace)
@@ -75,6 +79,8 @@ def _look(traces: Traces, cluster: Cluster) -> Leftovers:
     cluster.for_each(kinds, look_at)
     for uid in [uid for uid, one in found.items() if one.trace == DEFINITION and one.ref.name in inhabited]:
         del found[uid]  # whoever made what is left of this kind needs its definition
+    for uid in [uid for uid, one in found.items() if one.trace == LEASE and _is_of_somebody_else(one, traces, living)]:
+        del found[uid]
     for leftover in _that_point_to_it(traces, cluster, result):
         if leftover.ref.uid not in traces.kept:
             found.setdefault(leftover.ref.uid, leftover)
@@ -120,9 +126,9 @@ def _trace_in(resource: Resource, record: Record, traces: Traces) -> Leftover | 
     if traces.is_marked is not None and _has_a_mark(record) and traces.is_marked(record):
         return leftover("mark", f"it carries the mark of {traces.source}")
     if kind == (LEASES.group, LEASES.plural) and _is_lease_of(record, traces.workloads):
-        return leftover("lease", "a workload that is gone held it")
+        return leftover(LEASE, "a workload that is gone held it")
     if kind == (LEASES.group, LEASES.plural) and _is_lease_of(record, traces.accounts):
-        return leftover("lease", "it is named after a ServiceAccount that is gone")
+        return leftover(LEASE, "it is named after a ServiceAccount that is gone")
     if record.namespace in traces.namespaces and traces.release and record.labels.get(INSTANCE) == traces.release:
         return leftover("label", f"it is labelled {INSTANCE}={traces.release}")
     return None
@@ -133,11 +139,27 @@ def _has_a_mark(record: Record) -> bool:
 
 
 def _is_lease_of(record: Record, holders: frozenset[Place]) -> bool:
-    """Leader Leases are named after the program, with or without something behind it."""
-    return any(
-        record.namespace == namespace and (record.name == name or record.name.startswith((f"{name}-", f"{name}.")))
-        for namespace, name in holders
-    )
+    return _likeness(record.namespace, record.name, holders) > 0
+
+
+def _likeness(namespace: str, lease: str, holders: Iterable[Place]) -> int:
+    """How much of its name a Lease has of one of these: it is named after the program, maybe with something behind."""
+    alike = [
+        len(name)
+        for place, name in holders
+        if place == namespace and (lease == name or lease.startswith((f"{name}-", f"{name}.")))
+    ]
+    return max(alike, default=0)
+
+
+def _may_lead(resource: Resource) -> bool:
+    return resource.group in ("", "apps") and resource.kind in _LEADERS
+
+
+def _is_of_somebody_else(lease: Leftover, traces: Traces, living: Iterable[Place]) -> bool:
+    """shop-billing-leader is of shop-billing, if that is there, and not of shop."""
+    ours = _likeness(lease.ref.namespace, lease.ref.name, traces.workloads | traces.accounts)
+    return _likeness(lease.ref.namespace, lease.ref.name, living) > ours
 
 
 def _that_point_to_it(traces: Traces, cluster: Cluster, result: Leftovers) -> Iterator[Leftover]:

@@ -103,6 +103,8 @@ def _nothing_found(options: UninstallOptions) -> Candidate:
     if options.source == "flux":
         value = {"kind": "HelmRelease", "name": options.release, "namespace": options.namespace}
         return Candidate("flux", {"flux": value}, f"Flux HelmRelease {options.namespace}/{options.release}")
+    if options.source in _OWNERS:
+        return _named(options.source, options)  # whoever names an owner does not mean a Helm release of that name
     if not options.namespace:
         raise Refused(
             f"nothing called {options.release} was found",

@@ -67,11 +67,14 @@ class Scheme:
     @property
     def touched(self) -> set[str]:
         """uids of everything something happens to."""
-        uids = {entry.member.record.uid for entry in self.plan.going}
-        for survey in self.surveys:
-            uids |= {entry.member.record.uid for entry in survey.plan.whole.going}
-            uids |= {release.record.uid for release in survey.plan.whole.releases}
-        return uids
+        released = {release.record.uid for survey in self.surveys for release in survey.plan.whole.releases}
+        return self.deleted | released
+
+    @property
+    def deleted(self) -> set[str]:
+        """uids of everything that goes. What a drain only releases stays."""
+        plans = [self.plan, *(survey.plan.whole for survey in self.surveys)]
+        return {entry.member.record.uid for plan in plans for entry in plan.going}
 
     def forecast(self, drain: DrainOptions) -> float:
         """Seconds it should take if every controller is prompt."""

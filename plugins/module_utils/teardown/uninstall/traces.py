@@ -78,7 +78,7 @@ def traces_of(scheme: Scheme, options: UninstallOptions) -> Traces:
         services=places("", "Service"),
         workloads=places("apps", "Deployment", "StatefulSet", "DaemonSet"),
         orphans=frozenset(custom if scheme.membership.by_marks else ()),
-        gone=frozenset(scheme.touched - {entry.member.record.uid for entry in scheme.plan.kept}),
+        gone=frozenset(scheme.deleted - {entry.member.record.uid for entry in scheme.plan.kept}),
         kept={entry.member.record.uid: entry.verdict.why for entry in scheme.plan.kept},
     )
 

@@ -12,14 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ...paths import value_at
+from ...objects import Record
+from ...problems import Problem
 from ...profiles.route_kinds import ROUTE_KINDS
-from ...well_known import LEASES, MADE_BY_US, NAMESPACES
+from ...well_known import MADE_BY_US, NAMESPACES
 from ..guards import CRD, judge, keep_marker_of
 from ..members.looking import TRANSIENT, Looker, Member
 from ..plan import GOING, Ground, Plan
 from ..ranked_delete import Adjust
 from ..verdicts import Fate, Verdict
+from .leases import leases_of
 from .options import UninstallOptions
 from .volumes import add_volumes
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _ROUTES_STAY = "routes: keep"
+_FORBIDDEN = 403
 
 
 def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
@@ -39,7 +42,7 @@ def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
         if options.crds == "keep":
             _keep(ground, lambda member: _kind(member) == CRD, "crds: keep")
         elif options.instances == "delete":
-            ground.members += [one for one in instances_of(ground.members, looker) if one.record.uid not in known]
+            ground.members += [one for one in instances_of(ground, looker) if one.record.uid not in known]
         if options.routes == "keep":
             _keep(ground, _is_route, _ROUTES_STAY)
         add_volumes(ground, looker, cluster, keep=options.volumes == "keep")
@@ -74,9 +77,10 @@ def _is_route(member: Member) -> bool:
     return (member.resource.group, member.resource.kind) in ROUTE_KINDS
 
 
-def instances_of(members: list[Member], looker: Looker) -> Iterator[Member]:
+def instances_of(ground: Ground, looker: Looker) -> Iterator[Member]:
     """Custom resources of definitions that go, whoever made them: shown in the plan, gone before their operator is."""
-    for definition in [member for member in members if _kind(member) == CRD]:
+    definitions = [member for member in ground.members if _kind(member) == CRD]
+    for definition in [one for one in definitions if judge(one, ground.facts).fate in GOING]:
         plural, _dot, group = definition.record.name.partition(".")
         resource = looker.resolve(plural, f"{group}/", by_hand=False)
         if resource is None:
@@ -85,33 +89,13 @@ def instances_of(members: list[Member], looker: Looker) -> Iterator[Member]:
             yield Member(resource, record, f"of {definition.ref} (instances: delete)", marked=False)
 
 
-def leases_of(ground: Ground, looker: Looker, cluster: Cluster) -> Iterator[Member]:
-    """Leader Leases that the application's own workloads hold or held, also those that are gone already."""
-    places = {(one.record.namespace, one.record.name) for one in ground.members if one.resource.group == "apps"}
-    places |= {(claim.namespace, claim.name) for claim in ground.absent if claim.group == "apps"}
-    for namespace in sorted({namespace for namespace, _name in places}):
-        held = {
-            item["metadata"]["uid"]
-            for item in cluster.list_whole(LEASES, namespace)
-            if _is_held(str(value_at(item, "spec.holderIdentity") or ""), namespace, places)
-        }
-        for record in looker.everything(LEASES, namespace) if held else ():
-            if record.uid in held:
-                yield Member(LEASES, record, "held by a workload of it", marked=False)
-
-
-def _is_held(holder: str, namespace: str, places: set[tuple[str, str]]) -> bool:
-    # A holder is called after its pod, and a pod after its workload.
-    return any(place == namespace and holder.startswith(f"{name}-") for place, name in places)
-
-
 def _deal_with_the_namespace(options: UninstallOptions, ground: Ground, looker: Looker, cluster: Cluster) -> None:
     """With the source's records, after them: as long as anything is left, the record says what belongs together.
 
     A namespace that somebody has deleted already takes everything in it along: all of it is in the plan.
     """
     name = options.namespace
-    record = cluster.read(NAMESPACES, "", name) if name else None
+    record = _namespace_if_seen(options, looker, cluster) if name else None
     if record is None or not (options.delete_namespace or record.terminating):
         return
     looker.look_into_namespace(name)
@@ -123,6 +107,18 @@ def _deal_with_the_namespace(options: UninstallOptions, ground: Ground, looker: 
     member = Member(NAMESPACES, record, why, marked=False)
     member.keep = keep_marker_of(member)
     ground.records.append(member)
+
+
+def _namespace_if_seen(options: UninstallOptions, looker: Looker, cluster: Cluster) -> Record | None:
+    """A tenant who may not look at his namespace can do without, unless it is to go as well."""
+    name = options.namespace
+    try:
+        return cluster.read(NAMESPACES, "", name)
+    except Problem as problem:
+        if options.delete_namespace or getattr(problem, "status", 0) != _FORBIDDEN:
+            raise
+        looker.warnings.append(f"cannot see whether namespace {name} is being deleted ({problem.why})")
+        return None
 
 
 def _going_along(namespace: str, ground: Ground, looker: Looker) -> Iterator[Member]:

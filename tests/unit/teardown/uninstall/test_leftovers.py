@@ -14,7 +14,9 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.leftovers import look_for_leftovers
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.traces import INSTANCE, Traces
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, LEASES, Told
+from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, LEASES, NAMESPACES, Told
+from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import BASKETS, F
+from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import SHOP as PRODUCT
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import APPLICATIONS
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, DEFINITIONS, FakeCluster
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import a_cluster, uninstalled
@@ -44,6 +46,29 @@ def test_a_leader_lease_is_found_by_the_name_of_its_holder(traces: Traces, why: 
     assert left(traces, LEASES, "shop-operator-leader") == [("lease", why)]
     assert left(traces, LEASES, "shop-operators-leader") == []
     assert left(traces, LEASES, "shop-operator", namespace="other") == []
+
+
+def test_a_lease_named_after_somebody_who_is_there_is_no_leftover() -> None:
+    cluster = FakeCluster()
+    cluster.add(LEASES, "shop-leader")
+    cluster.add(LEASES, "shop-billing-leader")
+    cluster.add(DEPLOYMENTS, "shop-billing")
+    traces = Traces("x", workloads=frozenset({("shop", "shop")}))
+    found = look_for_leftovers(traces, cluster, cluster.clock, Deadline(cluster.clock, 60), Told())  # type: ignore[arg-type]
+    assert [str(one.ref) for one in found.found] == ["Lease shop/shop-leader"]
+
+
+def test_what_a_drain_let_go_of_and_left_is_no_leftover() -> None:
+    cluster = a_cluster()
+    cluster.add(NAMESPACES, "shop", "")
+    cluster.add(CONFIG_MAPS, "settings")
+    cluster.add(BASKETS, "kept", "other", finalizers=[F])
+    drain = {"profile": PRODUCT, "instance": {"namespaces": ["shop", "other"]}, "policy": "Retain"}
+    done = uninstalled(cluster, namespace="shop", gitops="ignore", **drain)
+    assert done.failure is None
+    assert cluster.left() == ["Basket other/kept", "Namespace shop"]
+    assert done.leftovers is not None
+    assert done.leftovers.found == []
 
 
 def test_what_is_marked_to_be_kept_is_no_leftover() -> None:

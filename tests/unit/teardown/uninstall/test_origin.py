@@ -116,3 +116,17 @@ def test_two_sorts_are_told_apart_by_the_source() -> None:
     cluster.add(CONFIG_MAPS, "shop", labels={"kapp.k14s.io/is-app": ""})
     with pytest.raises(Refused, match="for example source: kapp"):
         origin(cluster)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("flux", "Flux HelmRelease shop/shop"),
+        ("argocd", "Argo CD Application shop/shop"),
+        ("olm", "OLM Subscription shop/shop"),
+    ],
+)
+def test_an_owner_that_is_named_and_not_there_is_no_helm_release(source: str, expected: str) -> None:
+    cluster = a_cluster()
+    cluster.add(SECRETS, "sh.helm.release.v1.shop.v1", **HELM)
+    assert origin(cluster, source=source, namespace="shop") == expected
