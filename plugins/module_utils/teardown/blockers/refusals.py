@@ -27,6 +27,7 @@ _WEBHOOK = re.compile(r'admission webhook "([^"]+)" denied the request:? ?(.*)',
 _SILENT = re.compile(r'failed calling webhook "([^"]+)": (.*)', re.DOTALL)
 _NO_DRY_RUN = re.compile(r'admission webhook "([^"]+)" does not support dry run')
 _NO_USAGES = "nousages."  # Crossplane's webhook
+_BINDING = "validatingadmissionpolicybinding"
 _MOST_CAUSES = 3
 
 
@@ -53,8 +54,8 @@ def _by_policy(match: re.Match[str], what: str, ref: ObjectRef) -> Cause:
     return Cause(
         POLICY,
         f"ValidatingAdmissionPolicy {policy} refuses {what}: {words}",
-        f"do as policy {policy} says, or lift it for a while:"
-        f" kubectl delete validatingadmissionpolicybinding {binding}",
+        f"do as policy {policy} says, or lift it for a while (kubectl apply -f {binding}.yaml brings it back):"
+        f" kubectl get {_BINDING} {binding} -o yaml > {binding}.yaml && kubectl delete {_BINDING} {binding}",
     )
 
 
