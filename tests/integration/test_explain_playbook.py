@@ -85,7 +85,9 @@ def test_a_namespace_that_somebody_else_broke_is_repaired_with_the_commands_the_
     until(lambda: not is_refused(stage, held, "UPDATE"), "the webhook to be gone", every=0.05)
     after = explained(explain(tmp_path / "after", user, "--check", namespace=here))
     [second] = after["next_steps"]
-    done = type_in(tmp_path / "repair", user, shlex.split(second))
+    known, _colon, command = second.rpartition(": ")
+    assert known == "if you know that nobody should remove it any more (what is lost without it is not known)"
+    done = type_in(tmp_path / "repair", user, shlex.split(command))
     assert done.rc == 0, done.stdout
     assert stage.is_gone(held)
     assert stage.is_gone(free)
@@ -101,8 +103,22 @@ def test_the_playbook_explains_an_object_and_says_when_there_is_no_release(
     one = explain(tmp_path / "one", user, namespace=stage.namespace, **named)
     assert [row["object"]["name"] for row in explained(one)["blockers"]] == ["w"]
     none = explain(tmp_path / "none", user, release="no-such")
-    assert "no-such" in explained(none)["text"][0]
-    assert f"  {explained(none)['text'][0]}" in none.stdout.splitlines()
+    cluster, missing = explained(none)["text"]
+    assert (cluster.startswith("cluster https://127.0.0.1:"), "no-such" in missing) == (True, True)
+    assert {f"  {cluster}", f"  {missing}"} <= set(none.stdout.splitlines())
+
+
+def test_a_context_that_a_variable_has_chosen_is_named_beside_the_commands(
+    stage: Stage, user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """kubectl does not know K8S_AUTH_*: pasted as it is, a command would meet the cluster of another context."""
+    stage.hang(widget("w", stage.namespace, CLEANUP))
+    text = explained(explain(tmp_path / "own", user, namespace=stage.namespace))["text"]
+    assert text[text.index("next:") + 1].startswith("  1. ")
+    monkeypatch.setenv("K8S_AUTH_CONTEXT", text[0].partition("(context ")[2].partition(" of ")[0])
+    text = explained(explain(tmp_path / "chosen", user, namespace=stage.namespace))["text"]
+    there = text[0].removeprefix("cluster ")
+    assert text[text.index("next:") + 1] == f"  (for {there}: point kubectl and ansible there first)"
 
 
 def test_a_report_with_a_picture_of_what_waits_for_what_is_left_where_the_playbook_is_told_to(
