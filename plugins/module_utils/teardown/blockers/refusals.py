@@ -46,7 +46,8 @@ def cause_of_refusal(problem: ApiError, verb: str, ref: ObjectRef, kind: Resourc
         return Cause(RIGHTS, f"the API server refuses {_WORDS[verb]}: {problem.message}", "ask for the right"), ""
     if problem.status in (404, 409, 429) or problem.status >= 500:
         return None, problem.why
-    return Cause(REFUSED, f"the API server refuses {_WORDS[verb]}: {problem.why}"), ""
+    text = f"the API server refuses {_WORDS[verb]}: {problem.why}"
+    return Cause(REFUSED, text, f"mend what the API server says of {ref}, and ask again"), ""
 
 
 def _by_policy(match: re.Match[str], what: str, ref: ObjectRef) -> Cause:
