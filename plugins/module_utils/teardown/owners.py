@@ -188,14 +188,14 @@ def _doubt(traces: _Traces, facts: OwnerFacts, kind: Resource | None, namespace:
     another = next((workload for workload in traces.behind if workload.available), None)
     if another and kind:
         return f"{another} runs and may change {kind.qualified}"
-    return "" if traces.named or not traces.leases else _runs_beside(traces, facts, kind, namespace)
+    return _runs_beside(traces, facts, kind, namespace) if kind and traces.leases and not traces.named else ""
 
 
-def _runs_beside(traces: _Traces, facts: OwnerFacts, kind: Resource | None, namespace: str) -> str:
+def _runs_beside(traces: _Traces, facts: OwnerFacts, kind: Resource, namespace: str) -> str:
     """A Lease may be left from an older version that had another one: who runs beside it may be the owner."""
     lease = traces.leases[0]
     beside = [one for one in facts.workloads if one.available and one.namespace == lease.namespace]
-    if kind is None or kind.group in BUILT_IN_GROUPS:
+    if kind.group in BUILT_IN_GROUPS:
         # Nearly everybody may change these, so rights tell nothing. A Lease of the owner's own name needs no doubt.
         sure = lease.name.lower() in traces.names
         return f"{beside[0]} runs beside it" if beside and not sure else ""
