@@ -31,12 +31,12 @@ def user(plane: ControlPlane) -> User:
     return plane.user("newcomer", (MASTERS,))
 
 
-def type_in(directory: Path, user: User, command: list[str]) -> PlayRun:
+def type_in(directory: Path, user: User, command: list[str], **variables: str) -> PlayRun:
     """A command as somebody types it, without an inventory."""
     directory.mkdir(exist_ok=True)
     done = subprocess.run(
         [_program(command[0]), *command[1:]],
-        env=_surroundings(directory, user.kubeconfig),
+        env={**_surroundings(directory, user.kubeconfig), **variables},
         cwd=directory,
         capture_output=True,
         text=True,
@@ -108,17 +108,18 @@ def test_the_playbook_explains_an_object_and_says_when_there_is_no_release(
     assert {f"  {cluster}", f"  {missing}"} <= set(none.stdout.splitlines())
 
 
-def test_a_context_that_a_variable_has_chosen_is_named_beside_the_commands(
-    stage: Stage, user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_cluster_that_a_variable_of_ansible_has_chosen_is_named_beside_the_commands(
+    stage: Stage, user: User, tmp_path: Path
 ) -> None:
     """kubectl does not know K8S_AUTH_*: pasted as it is, a command would meet the cluster of another context."""
     stage.hang(widget("w", stage.namespace, CLEANUP))
-    text = explained(explain(tmp_path / "own", user, namespace=stage.namespace))["text"]
-    assert text[text.index("next:") + 1].startswith("  1. ")
-    monkeypatch.setenv("K8S_AUTH_CONTEXT", text[0].partition("(context ")[2].partition(" of ")[0])
     text = explained(explain(tmp_path / "chosen", user, namespace=stage.namespace))["text"]
     there = text[0].removeprefix("cluster ")
     assert text[text.index("next:") + 1] == f"  (for {there}: point kubectl and ansible there first)"
+    command = ["ansible-playbook", "sunset.kube.explain", "-e", f"namespace={stage.namespace}"]
+    shared = {"K8S_AUTH_KUBECONFIG": "", "KUBECONFIG": str(user.kubeconfig)}
+    text = explained(type_in(tmp_path / "shared", user, command, **shared))["text"]
+    assert text[text.index("next:") + 1].startswith("  1. "), "kubectl has it from the same variable"
 
 
 def test_a_report_with_a_picture_of_what_waits_for_what_is_left_where_the_playbook_is_told_to(

@@ -52,7 +52,7 @@ def fetch_namespace_ends(
 
 
 def _is_of_the_controller(lease: Mapping[str, Any]) -> bool:
-    return value_at(lease, "metadata.name") == _CONTROLLER
+    return bool(value_at(lease, "metadata.name") == _CONTROLLER)
 
 
 def held_by_its_spec(kind: Resource, record: Record, ends: NamespaceEnds) -> Iterable[Cause]:

@@ -81,7 +81,10 @@ NOES: dict[str, tuple[ApiError, str]] = {
         api_error(409, "Conflict", 'admission webhook "nousages.x" denied the request: used'),
         "do as webhook nousages.x says",
     ),
-    "the API server itself": (api_error(405, "MethodNotAllowed", "not here"), "mend what the API server says of Domain"),
+    "the API server itself": (
+        api_error(405, "MethodNotAllowed", "not here"),
+        "mend what the API server says of Domain",
+    ),
 }
 
 
