@@ -258,6 +258,11 @@ def connection_options(params: dict[str, Any]) -> ConnectionOptions:
     return ConnectionOptions(**given)
 
 
+def names_a_cluster(params: Mapping[str, Any]) -> bool:
+    """Whether options or `K8S_AUTH_*` say which one. Otherwise it is the one that kubectl speaks to, too."""
+    return any(params.get(name) for name in ("kubeconfig", "context", "host"))
+
+
 def _secrets(params: dict[str, Any]) -> set[str]:
     """Every secret among the options, for masking."""
     found = {str(params[name]) for name in ("api_key", "password", "undo_vault_password") if params.get(name)}

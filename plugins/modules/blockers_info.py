@@ -177,7 +177,7 @@ blockers:
         what:
           description: V(condition), V(content), V(instances), V(pod), V(claim), V(dependant), V(usage), V(budget),
             V(webhook), V(conversion), V(api service), V(rights), V(policy), V(schema), V(refused), V(gitops), V(grace),
-            V(node) or V(not deleted).
+            V(node), V(not deleted), V(spec finalizer) or V(controller).
           type: str
         text:
           description: For people.
@@ -227,7 +227,7 @@ unreadable:
   elements: str
 text:
   description:
-    - All of it as a tree of one screen, line by line.
+    - All of it as a tree of one screen, line by line. The first line names the cluster.
   returned: success
   type: list
   elements: str

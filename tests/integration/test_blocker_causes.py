@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from integration.admission_hook import refusing_webhook
+from integration.breaking import dead_webhook, is_refused
 from integration.explaining import Explainer, causes, gone, row_of
 from integration.gitops import FLUX, application, labelled, owner, tracked
 from integration.ranked import define
@@ -349,6 +350,7 @@ def test_an_object_that_breaks_its_own_schema_is_told_with_the_fields_to_mend(st
     assert "breaks its own schema: " in causes(row)["schema"]
     assert "a vase must say whether it is glazed" in causes(row)["schema"]
     assert f"kubectl -n {here} edit vases.{group} broken" in row["suggestion"]
+    assert row["suggestion"] in result["next_steps"], "although the other is freed by a command"
     assert "schema" not in causes(row_of(result, "whole"))
     # As said, in one go:
     mended = {"glazed": False, "metadata": {"finalizers": None}}
@@ -364,8 +366,26 @@ def test_a_webhook_that_answers_no_is_told_in_its_own_words(stage: Stage, explai
     with refusing_webhook(stage, tmp_path, "porter.example.com", "not on a Sunday", rule, **inside):
         path, touch = stage.api.path_of(held), {"metadata": {"annotations": {"a": "b"}}}
         until(lambda: stage.api.patch(path, touch, dryRun="All")[0] == 409, "the webhook in force", every=0.05)
-        told = texts(row_of(explain(kind=WIDGETS, name="held", namespace=here), "held"), "webhook")
+        result = explain(kind=WIDGETS, name="held", namespace=here)
+    told = texts(row_of(result, "held"), "webhook")
     assert "webhook porter.example.com refuses every change of it: not on a Sunday" in told
+    first, second = result["next_steps"]
+    assert first == "do as webhook porter.example.com says: it is its application's word"
+    assert f"finalizers={CLEANUP}" in second, "after who refuses it"
+
+
+def test_a_webhook_for_some_objects_that_refuses_the_removal_of_a_finalizer_comes_before_it(
+    stage: Stage, explain: Explainer
+) -> None:
+    """Nobody can tell by its selector that it is asked; the dry run shows it."""
+    here = stage.namespace
+    (held,) = stage.hang(widget("held", here, CLEANUP, labels={"guarded": "yes"}))
+    guarded = {"matchLabels": {"guarded": "yes"}}
+    hook = dead_webhook(stage, "widgets", "UPDATE", group=GROUP, objectSelector=guarded)
+    until(lambda: is_refused(stage, held, "UPDATE"), "the webhook to be in force", every=0.05)
+    first, second = explain(kind=WIDGETS, name="held", namespace=here)["next_steps"]
+    assert first.endswith(f"kubectl delete validatingwebhookconfiguration {hook['metadata']['name']}")
+    assert f"finalizers={CLEANUP}" in second
 
 
 def test_an_owner_in_the_foreground_says_what_holds_its_dependant_of_another_kind_and_how_to_ask_on(

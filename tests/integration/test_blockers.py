@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import secrets
+
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_page import verdict_of
 from integration.breaking import dead_converter, dead_webhook, is_refused
 from integration.explaining import Explainer, causes, gone, row_of
 from integration.ranked import define
@@ -23,6 +26,7 @@ from integration.stage import (
     widget,
 )
 from lab.audit import AuditTrail
+from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
 from lab.waiting import until
 
@@ -40,8 +44,9 @@ def test_a_namespace_that_hangs_is_told_with_what_holds_it_and_the_next_command(
     [holder] = row_of(result, "a")["finalizers"]
     assert (holder["name"], holder["alive"], holder["danger"]) == (CLEANUP, "unknown", "unknown")
     command = f"ansible localhost -m sunset.kube.finalizer -a 'kind={WIDGETS} namespace={here} finalizers={CLEANUP}'"
-    assert result["next_steps"][0] == command
-    assert f"  1. {command}" in result["text"]
+    known = "if you know that nobody should remove it any more (what is lost without it is not known):"
+    assert result["next_steps"][0] == f"{known} {command}"
+    assert result["text"][result["text"].index("     " + command) - 1] == f"  1. {known}"
     assert result["unreadable"] == []
     assert audit.writes(explain.user.name) == []
     assert result["requests"]["get"] <= 4
@@ -277,7 +282,10 @@ def test_members_that_would_hang_are_found_before_anybody_deletes_them(stage: St
     ]
     result = explain(members={"objects": objects})
     assert [row["object"]["name"] for row in result["blockers"]] == ["held"]
-    assert "this would be in the way" in result["text"][0]
+    assert "this would be in the way" in result["text"][1]
+    assert result["next_steps"] == [
+        f"bring its owner back for a while: kubectl -n {here} scale deploy/down-operator --replicas=1"
+    ]
 
 
 def test_a_user_who_may_see_little_is_told_what_he_could_not_see(
@@ -290,6 +298,21 @@ def test_a_user_who_may_see_little_is_told_what_he_could_not_see(
     assert [row["object"]["name"] for row in result["blockers"]] == ["w"]
     assert any(line.startswith("secrets in") and "403" in line for line in result["unreadable"])
     assert "could not look, so there may be more behind it:" in result["text"]
+    assert not any("sunset.kube.finalizer" in step for step in result["next_steps"]), "its owner may be alive"
+
+
+def test_a_kind_that_may_not_be_listed_is_not_told_as_free_of_trouble(
+    stage: Stage, explain: Explainer, as_user: AsUser
+) -> None:
+    stage.hang(widget("w", stage.namespace, CLEANUP))
+    user = as_user("blind", [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}])
+    result = explain(user=user, kind=WIDGETS, name="w", namespace=stage.namespace)
+    assert result["blockers"] == []
+    assert result["text"][1] == (
+        f"Widget w in namespace {stage.namespace}: nothing was seen that hangs,"
+        " but not everything could be looked at (0 objects looked at)"
+    )
+    assert verdict_of(result) == "not everything was seen"
 
 
 def test_who_may_read_his_namespace_and_not_list_them_is_told_of_its_circle(
@@ -316,7 +339,41 @@ def test_a_healthy_namespace_and_a_missing_one(stage: Stage, explain: Explainer)
     result = explain(namespace=stage.namespace)
     assert [row["object"]["kind"] for row in result["blockers"]] == ["Namespace"]
     assert result["next_steps"] == []
-    assert explain(namespace="no-such")["text"] == ["there is no namespace no-such"]
+    assert "nothing hangs, and nothing is in the way" in result["text"][1]
+    assert explain(namespace="no-such")["text"][1:] == ["there is no namespace no-such"]
+
+
+def test_a_namespace_that_somebody_holds_in_its_spec_is_told(stage: Stage, explain: Explainer) -> None:
+    """As OpenShift does it: the API server keeps what stands in spec.finalizers when a namespace is made."""
+    here = f"{stage.namespace}-held"
+    path, mark = f"/api/v1/namespaces/{here}", "example.com/origin"
+    whole: Body = body("v1", "Namespace", here, "", spec={"finalizers": ["kubernetes", mark]})
+    stage.api.create(whole)
+    stage.afterwards(lambda: stage.api.delete(path))
+    stage.afterwards(lambda: stage.api.put(f"{path}/finalize", {**whole, "spec": {"finalizers": []}}))
+    assert stage.api.delete(path)[0] == 200
+    until(lambda: stage.api.get(path)[1]["spec"].get("finalizers") == [mark], "its controller to be done", every=0.1)
+    result = explain(namespace=here)
+    assert causes(row_of(result, here))["spec finalizer"].startswith(f"{mark} in its spec.finalizers holds it")
+    assert result["next_steps"] == [
+        f"see why the controller behind {mark} does not act: kubectl get namespace {here} -o yaml"
+    ]
+
+
+def test_an_empty_namespace_that_nobody_ends_is_told_with_who_should(narrow_plane: ControlPlane) -> None:
+    """On a control plane without controllers, with the Lease of one that was there."""
+    api, here = narrow_plane.api, f"stage-{secrets.token_hex(5)}"
+    lease = {"holderIdentity": "m_1", "leaseDurationSeconds": 15, "renewTime": "2026-01-01T00:00:00.000000Z"}
+    manager = body("coordination.k8s.io/v1", "Lease", "kube-controller-manager", "kube-system", spec=lease)
+    api.create(body("v1", "Namespace", here, ""))
+    until(lambda: api.get("/api/v1/namespaces/kube-system")[0] == 200, "kube-system", every=0.1)
+    api.create(manager)
+    try:
+        assert api.delete(f"/api/v1/namespaces/{here}")[0] == 200
+        told = causes(row_of(Explainer(narrow_plane)(namespace=here), here))
+    finally:
+        api.delete(api.path_of(manager))
+    assert "kube-controller-manager was last heard of" in told["controller"]
 
 
 def test_many_objects_take_as_many_requests_as_few_and_one_screen(stage: Stage, explain: Explainer) -> None:

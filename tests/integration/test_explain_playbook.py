@@ -31,12 +31,12 @@ def user(plane: ControlPlane) -> User:
     return plane.user("newcomer", (MASTERS,))
 
 
-def type_in(directory: Path, user: User, command: list[str]) -> PlayRun:
+def type_in(directory: Path, user: User, command: list[str], **variables: str) -> PlayRun:
     """A command as somebody types it, without an inventory."""
     directory.mkdir(exist_ok=True)
     done = subprocess.run(
         [_program(command[0]), *command[1:]],
-        env=_surroundings(directory, user.kubeconfig),
+        env={**_surroundings(directory, user.kubeconfig), **variables},
         cwd=directory,
         capture_output=True,
         text=True,
@@ -85,7 +85,9 @@ def test_a_namespace_that_somebody_else_broke_is_repaired_with_the_commands_the_
     until(lambda: not is_refused(stage, held, "UPDATE"), "the webhook to be gone", every=0.05)
     after = explained(explain(tmp_path / "after", user, "--check", namespace=here))
     [second] = after["next_steps"]
-    done = type_in(tmp_path / "repair", user, shlex.split(second))
+    known, _colon, command = second.rpartition(": ")
+    assert known == "if you know that nobody should remove it any more (what is lost without it is not known)"
+    done = type_in(tmp_path / "repair", user, shlex.split(command))
     assert done.rc == 0, done.stdout
     assert stage.is_gone(held)
     assert stage.is_gone(free)
@@ -101,8 +103,23 @@ def test_the_playbook_explains_an_object_and_says_when_there_is_no_release(
     one = explain(tmp_path / "one", user, namespace=stage.namespace, **named)
     assert [row["object"]["name"] for row in explained(one)["blockers"]] == ["w"]
     none = explain(tmp_path / "none", user, release="no-such")
-    assert "no-such" in explained(none)["text"][0]
-    assert f"  {explained(none)['text'][0]}" in none.stdout.splitlines()
+    cluster, missing = explained(none)["text"]
+    assert (cluster.startswith("cluster https://127.0.0.1:"), "no-such" in missing) == (True, True)
+    assert {f"  {cluster}", f"  {missing}"} <= set(none.stdout.splitlines())
+
+
+def test_a_cluster_that_a_variable_of_ansible_has_chosen_is_named_beside_the_commands(
+    stage: Stage, user: User, tmp_path: Path
+) -> None:
+    """kubectl does not know K8S_AUTH_*: pasted as it is, a command would meet the cluster of another context."""
+    stage.hang(widget("w", stage.namespace, CLEANUP))
+    text = explained(explain(tmp_path / "chosen", user, namespace=stage.namespace))["text"]
+    there = text[0].removeprefix("cluster ")
+    assert text[text.index("next:") + 1] == f"  (for {there}: point kubectl and ansible there first)"
+    command = ["ansible-playbook", "sunset.kube.explain", "-e", f"namespace={stage.namespace}"]
+    shared = {"K8S_AUTH_KUBECONFIG": "", "KUBECONFIG": str(user.kubeconfig)}
+    text = explained(type_in(tmp_path / "shared", user, command, **shared))["text"]
+    assert text[text.index("next:") + 1].startswith("  1. "), "kubectl has it from the same variable"
 
 
 def test_a_report_with_a_picture_of_what_waits_for_what_is_left_where_the_playbook_is_told_to(

@@ -15,11 +15,11 @@ from ..teardown.blockers.blockers import Blocked, Explanation
 from ..teardown.blockers.causes import Cause
 from ..teardown.blockers.holders import Holder, instead_of
 from ..teardown.healers import BringsBack
-from .blocker_tree import tree_of
+from .blocker_tree import Where, tree_of
 from .results import bounded
 
 
-def blockers_result(told: Explanation, requests: dict[str, Any]) -> dict[str, Any]:
+def blockers_result(told: Explanation, requests: dict[str, Any], where: Where) -> dict[str, Any]:
     return bounded(
         {
             "changed": False,
@@ -41,7 +41,7 @@ def blockers_result(told: Explanation, requests: dict[str, Any]) -> dict[str, An
             "brought_back_by": [_returning(one) for one in told.returns],
             "next_steps": [str(step) for step in told.next_steps],
             "unreadable": told.unreadable,
-            "text": tree_of(told),
+            "text": tree_of(told, where),
             "requests": requests,
         }
     )

@@ -30,19 +30,28 @@ class Branch:
     branches: list[Branch] = field(default_factory=list)
 
 
-def tree_of(told: Explanation) -> list[str]:
+@dataclass(frozen=True)
+class Where:
+    """The cluster that was asked. `chosen`: by options or variables of the task, of which kubectl knows nothing."""
+
+    cluster: str
+    chosen: bool
+
+
+def tree_of(told: Explanation, where: Where | None = None) -> list[str]:
     """Lines for people."""
+    head = [f"cluster {where.cluster}"] if where else []
     if told.missing:
-        return [told.missing, *_unread(told)]
+        return [*head, told.missing, *_unread(told)]
     groups = _grouped(told.blocked)
-    lines = _lines(told, groups, _MOST_BRANCHES)
+    lines = [*head, *_lines(told, groups, _MOST_BRANCHES, where)]
     for most in range(_MOST_BRANCHES - 1, _FEWEST_BRANCHES - 1, -1):
         if len(lines) > _SCREEN:
-            lines = _lines(told, groups, most)
+            lines = [*head, *_lines(told, groups, most, where)]
     return lines
 
 
-def _lines(told: Explanation, groups: Sequence[Sequence[Blocked]], most: int) -> list[str]:
+def _lines(told: Explanation, groups: Sequence[Sequence[Blocked]], most: int, where: Where | None) -> list[str]:
     root = Branch(_headline(told))
     root.branches += [_branch(group, told) for group in groups[:most]]
     if groups[most:]:
@@ -54,16 +63,19 @@ def _lines(told: Explanation, groups: Sequence[Sequence[Blocked]], most: int) ->
     root.branches += [Branch(text) for text in others if text not in shown]
     root.branches += [Branch(one.text) for one in told.returns if one.certain]
     root.branches += [Branch(_circle(one.size), [Branch(step) for step in one.steps]) for one in told.deadlocks]
-    return [*_drawn(root), *_steps(told), *_unread(told)]
+    return [*_drawn(root), *_steps(told, where), *_unread(told)]
 
 
 def _headline(told: Explanation) -> str:
     hanging = sum(row.record.terminating for row in told.blocked)
     if hanging:
         return f"{told.title}: {_counted(hanging)} {'hang' if hanging > 1 else 'hangs'} in deletion"
-    if told.blocked or told.obstacles:
+    if told.obstacles or any(row.may_stay for row in told.blocked):
         return f"{told.title}: nothing is being deleted now; this would be in the way"
-    return f"{told.title}: nothing hangs, and nothing is in the way ({_counted(told.looked_at)} looked at)"
+    looked_at = f"({_counted(told.looked_at)} looked at)"
+    if told.unreadable:
+        return f"{told.title}: nothing was seen that hangs, but not everything could be looked at {looked_at}"
+    return f"{told.title}: nothing hangs, and nothing is in the way {looked_at}"
 
 
 def _counted(number: int) -> str:
@@ -159,17 +171,29 @@ def _below(branch: Branch, indent: str) -> Iterator[str]:
         yield from _below(child, rest)
 
 
-def _steps(told: Explanation) -> Iterator[str]:
+def _steps(told: Explanation, where: Where | None) -> Iterator[str]:
     if told.next_steps:
         yield "next:"
+        if where and where.chosen:  # a command that is pasted must not meet the cluster of another context
+            yield f"  (for {where.cluster}: point kubectl and ansible there first)"
         for number, step in enumerate(told.next_steps[:_MOST_STEPS], 1):
-            yield f"  {number}. {step.do}"
+            yield from _step(f"  {number}. {step.do}")
             if step.otherwise:  # without a number: it is not to be done after the step, but in its place
-                yield f"     or, {step.otherwise}"
+                yield from _step(f"     or, {step.otherwise}")
     if told.next_steps[_MOST_STEPS:]:
         yield f"  and {len(told.next_steps) - _MOST_STEPS} more; see next_steps in the result"
     if any("ansible localhost" in str(step) for step in told.next_steps):
         yield "  (with --check, an ansible command shows what it would do)"
+
+
+def _step(line: str) -> Iterator[str]:
+    """A command behind many words begins a line: it is copied, and what stands before it must be read."""
+    words, colon, command = line.rpartition(": ansible localhost ")
+    if colon and len(line) > _WIDTH:
+        yield f"{words}:"
+        yield f"     ansible localhost {command}"
+    else:
+        yield line
 
 
 def _unread(told: Explanation) -> Iterator[str]:

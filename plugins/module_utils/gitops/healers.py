@@ -57,7 +57,10 @@ class Healer:
 
     @property
     def way_out(self) -> str:
-        return self.owner.way_out.format(name=self.name, namespace=self.namespace)
+        """Empty where the mark may be anybody's, and nobody could look: there may be nothing to be made to wait."""
+        if self.claim.ambiguous and self.unseen:
+            return ""
+        return self.owner.way_out.format(name=self.name, namespace=self.namespace or "<namespace>")
 
     @property
     def why_quiet(self) -> str:

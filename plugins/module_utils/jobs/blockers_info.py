@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..evidence.blocker_results import blockers_result
+from ..evidence.blocker_tree import Where
 from ..evidence.wait_graph import wait_graph
-from ..front import CONNECTION, RUN, Context, Job
+from ..front import CONNECTION, RUN, Context, Job, names_a_cluster
 from ..limits import check_run_options
 from ..problems import BadFields
 from ..reporting import Report
@@ -45,7 +46,8 @@ def check(params: dict[str, Any]) -> None:
 
 def work(context: Context) -> Report:
     told = explain_blockers(parse_target(context.params), context.cluster, context.tell)
-    return Report(result=blockers_result(told, context.cluster.requests()), graph=wait_graph([told]))
+    where = Where(str(context.cluster.endpoint), names_a_cluster(context.params))
+    return Report(result=blockers_result(told, context.cluster.requests(), where), graph=wait_graph([told]))
 
 
 JOB = Job(name="blockers_info", arguments=ARGUMENTS, check=check, work=work, plans=False)

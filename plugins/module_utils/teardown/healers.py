@@ -81,7 +81,8 @@ def _brings_back(pairs: Sequence[tuple[Healer, Member]]) -> BringsBack:
     uids = frozenset(one.record.uid for _healer, one in pairs)
     # Claims of one object may be plain while those of another are ambiguous; one plain claim is enough.
     unseen = healer.unseen if all(one.unseen for one, _member in pairs) else ""
-    return BringsBack(str(healer), member.ref, len(uids), healer.why_quiet, unseen, healer.way_out, uids)
+    way_out = next((one.way_out for one, _member in pairs if one.way_out), "")
+    return BringsBack(str(healer), member.ref, len(uids), healer.why_quiet, unseen, way_out, uids)
 
 
 def _named(members: Iterable[Member], cluster: Cluster) -> Iterator[tuple[Healer, Member]]:

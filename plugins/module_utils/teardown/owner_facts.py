@@ -43,6 +43,7 @@ class Owner:
     why: str
     namespace: str = field(default="", compare=False)  # where he lives or lived, if that is known
     starting: bool = field(default=False, compare=False)  # he wants to run, and may do so in a moment
+    unseen: bool = field(default=False, compare=False)  # nobody fits, but not everybody could be looked at
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,10 @@ class Lease:
         # Leaders renew well within the duration; twice of it allows for a slow round.
         return bool(self.holder) and self.age <= 2 * self.lasts
 
+    @property
+    def ago(self) -> str:
+        return "long" if self.age == float("inf") else f"{self.age:.0f} s"
+
     def __str__(self) -> str:
         return f"Lease {self.namespace}/{self.name}"
 
@@ -128,7 +133,7 @@ def fetch_owner_facts(cluster: Cluster, places: Collection[str] = ()) -> OwnerFa
         facts.workloads.extend(_workload(resource.kind, item, now) for item in items)
     leases = listed(LEASES)
     now = cluster.server_time()
-    facts.leases.extend(_lease(item, now) for item in leases)
+    facts.leases.extend(lease_of(item, now) for item in leases)
     return facts
 
 
@@ -184,7 +189,7 @@ def _image_name(image: str) -> str:
     return image.rpartition("/")[2].partition("@")[0].partition(":")[0]
 
 
-def _lease(item: dict[str, Any], now: float) -> Lease:
+def lease_of(item: Mapping[str, Any], now: float) -> Lease:
     meta, spec = item.get("metadata") or {}, item.get("spec") or {}
     renewed = spec.get("renewTime")
     return Lease(

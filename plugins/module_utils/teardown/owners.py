@@ -166,7 +166,7 @@ def _down(traces: _Traces) -> Owner | None:
         return Owner(Life.GONE, str(first), f"{first} has no available replica", first.namespace)
     if traces.leases:
         lease = traces.leases[0]
-        return Owner(Life.GONE, str(lease), f"{lease} was last renewed {_ago(lease.age)} ago", lease.namespace)
+        return Owner(Life.GONE, str(lease), f"{lease} was last renewed {lease.ago} ago", lease.namespace)
     if traces.behind:
         first = traces.behind[0]
         why = f"{first}, which may change {traces.kind}, has no available replica"
@@ -186,18 +186,28 @@ def _doubt(traces: _Traces, facts: OwnerFacts, kind: Resource | None, namespace:
     if unread:
         return "could not look: " + "; ".join(unread)
     another = next((workload for workload in traces.behind if workload.available), None)
-    if another is None and facts.around and kind and not traces.named and traces.leases:
-        # A Lease may be left from an older version that had another one: who runs beside it may be the owner.
-        home = traces.leases[0].namespace
-        beside = _changers(facts, facts.around, kind, namespace, by_name=False)
-        another = next((one for one in beside if one.available and one.namespace == home), None)
-    return f"{another} runs and may change {kind.qualified}" if another and kind else ""
+    if another and kind:
+        return f"{another} runs and may change {kind.qualified}"
+    return _runs_beside(traces, facts, kind, namespace) if kind and traces.leases and not traces.named else ""
+
+
+def _runs_beside(traces: _Traces, facts: OwnerFacts, kind: Resource, namespace: str) -> str:
+    """A Lease may be left from an older version that had another one: who runs beside it may be the owner."""
+    lease = traces.leases[0]
+    beside = [one for one in facts.workloads if one.available and one.namespace == lease.namespace]
+    if kind.group in BUILT_IN_GROUPS:
+        # Nearly everybody may change these, so rights tell nothing. A Lease of the owner's own name needs no doubt.
+        sure = lease.name.lower() in traces.names
+        return f"{beside[0]} runs beside it" if beside and not sure else ""
+    changers = _changers(facts, facts.around, kind, namespace, by_name=False) if facts.around else []
+    another = next((one for one in beside if one in changers), None)
+    return f"{another} runs and may change {kind.qualified}" if another else ""
 
 
 def _not_found(traces: _Traces, facts: OwnerFacts) -> Owner:
     who = " or ".join(sorted(traces.names))
     if facts.unreadable:
-        return Owner(Life.UNKNOWN, "", "could not look: " + "; ".join(facts.unreadable))
+        return Owner(Life.UNKNOWN, "", "could not look: " + "; ".join(facts.unreadable), unseen=True)
     why = f"no workload or Lease fits {who or traces.finalizer}"
     running = [str(workload) for workload in traces.released if workload.available]
     entry = known(traces.finalizer)
@@ -264,7 +274,3 @@ def _is_lease_of(lease: Lease, finalizer: str, hints: set[str], workloads: Seque
         lease.namespace == workload.namespace and lease.holder.startswith(workload.name + "-") for workload in workloads
     )
     return name in hints or named_after_domain or held_by
-
-
-def _ago(seconds: float) -> str:
-    return "long" if seconds == float("inf") else f"{seconds:.0f} s"

@@ -287,7 +287,7 @@ def _who_brings_back(deletion: Deletion, cluster: Cluster) -> list[str]:
     if deletion.options.state == "pruned":
         return []
     found = find_healers([entry.member for entry in deletion.plan.going], cluster)
-    return [f"{one.text} (way out: {one.way_out})" for one in found if one.certain]
+    return [f"{one.text} (way out: {one.way_out})" if one.way_out else one.text for one in found if one.certain]
 
 
 def _warn(outcome: RankedOutcome, texts: Sequence[str], tell: Tell) -> None:

@@ -147,13 +147,32 @@ EXPLAINED: dict[str, Any] = {
     "unreadable": ["Leases: HTTP 403"],
     "text": [],
 }
+LEFT_ALONE = {
+    "deleting_for": None,
+    "finalizers": [],
+    "causes": [{"what": "gitops", "text": "it is paused", "suggestion": "", "certain": False}],
+}
 VERDICTS: dict[str, tuple[dict[str, Any], str]] = {
     "something hangs": ({}, "something hangs"),
     "it is not being deleted yet": (
         {"blockers": [{**EXPLAINED["blockers"][0], "deleting_for": None}]},
         "something would hang",
     ),
-    "nothing": ({"blockers": []}, "nothing hangs"),
+    "nothing": ({"blockers": [], "unreadable": []}, "nothing hangs"),
+    "nothing that could be seen": ({"blockers": []}, "not everything was seen"),
+    "its owner is alive": (
+        {
+            "blockers": [
+                {**EXPLAINED["blockers"][0], "deleting_for": None, "finalizers": [{**HOLDER, "alive": "alive"}]}
+            ],
+            "unreadable": [],
+        },
+        "nothing hangs",
+    ),
+    "its owner leaves it alone": (
+        {"blockers": [{**EXPLAINED["blockers"][0], **LEFT_ALONE}], "unreadable": []},
+        "nothing hangs",
+    ),
 }
 
 

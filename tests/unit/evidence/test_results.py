@@ -97,7 +97,8 @@ def nobody(name: str, finalizer: str) -> dict[str, str]:
         "finalizer": finalizer,
         "alive": "unknown",
         "text": f"no workload or Lease fits {finalizer}",
-        "suggestion": f"find out who should remove it, or: ansible localhost -m sunset.kube.finalizer -a '{command}'",
+        "suggestion": "find out who should remove it; or, if you know that nobody should remove it any more"
+        f" (what is lost without it is not known): ansible localhost -m sunset.kube.finalizer -a '{command}'",
     }
 
 

@@ -64,3 +64,15 @@ def test_with_an_evidence_directory_the_graph_travels_with_the_result(server: Fa
     titles = [node["title"] for node in evidence["graph"]["nodes"]]
     assert titles == ["Domain web", "nobody knows who"]
     assert evidence["plan"] == {}
+
+
+@pytest.mark.parametrize("option", ["host", "context", "kubeconfig"])
+def test_commands_say_for_which_cluster_they_are_where_an_option_has_chosen_it(server: FakeServer, option: str) -> None:
+    text = result_of(Told(), namespace="shop", **{"host": None, option: "stage"})["text"]
+    cluster = text[0].removeprefix("cluster ")
+    assert text[text.index("next:") + 1] == f"  (for {cluster}: point kubectl and ansible there first)"
+
+
+def test_commands_need_no_such_word_where_kubectl_speaks_to_the_same_cluster(server: FakeServer) -> None:
+    text = result_of(Told(), namespace="shop", host=None)["text"]
+    assert text[text.index("next:") + 1].startswith("  1. ")

@@ -133,6 +133,26 @@ def test_a_label_that_every_chart_sets_says_nothing_without_such_an_application(
     assert texts(cluster, chart) == ["Argo CD, Application argocd/shop brings back Deployment shop/web"]
 
 
+def test_a_label_that_every_chart_sets_gives_no_command_where_nobody_could_look() -> None:
+    """Who may not list Applications is told so; that there is one to be paused would be a guess."""
+    cluster = everything()
+    cluster.unseen["applications"] = api_error(403, "Forbidden", "not yours")
+    chart = {"app.kubernetes.io/instance": "shop"}
+    [found] = find_healers([member(CONFIG_MAPS, "settings", labels=chart)], cluster)
+    assert "it cannot be seen (HTTP 403 Forbidden, not yours)" in found.text
+    assert found.way_out == ""
+    cluster.add(CONFIG_MAPS, "settings", labels=chart)
+    [warning] = ranked(cluster, members=named_members((CONFIG_MAPS, "settings"))).warnings
+    assert warning == found.text
+
+
+def test_a_command_says_so_where_the_namespace_of_an_owner_is_not_known() -> None:
+    cluster = everything()
+    cluster.unseen["applications"] = api_error(403, "Forbidden", "not yours")
+    [found] = find_healers([member(DEPLOYMENTS, annotations=BY_ARGO)], cluster)
+    assert found.way_out.startswith("kubectl annotate application shop -n <namespace> ")
+
+
 def test_a_ranked_deletion_warns_of_whoever_brings_back_what_it_deletes() -> None:
     cluster = everything()
     cluster.add(KUSTOMIZATIONS, "apps", "flux")

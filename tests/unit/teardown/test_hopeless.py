@@ -144,6 +144,16 @@ def test_whoever_may_still_act_is_waited_for(make: Callable[[], FakeCluster]) ->
     assert (type(outcome.failure), outcome.seconds) == (TimedOut, 120.0)
 
 
+def test_who_runs_beside_a_stale_lease_is_waited_for_on_a_kind_of_kubernetes_too() -> None:
+    """Rights are not asked for there: nearly everybody may change a ConfigMap."""
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "web", finalizers=[OWN])
+    lease(cluster, "2025-12-31T20:00:00Z", name="a1.shop.example.com")
+    operator(cluster, wanted=1, available=1, name="rebuilt")
+    outcome = remove(cluster, members=named_members((CONFIG_MAPS, "web")), timeout=120)
+    assert (type(outcome.failure), outcome.seconds) == (TimedOut, 120.0)
+
+
 def test_a_controller_that_comes_back_between_the_looks_is_waited_for() -> None:
     cluster = held(KNOWN)
     start = cluster.clock.now()

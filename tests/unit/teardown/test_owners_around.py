@@ -124,6 +124,37 @@ def test_who_owns_a_finalizer_of_the_kind_itself(known: OwnerFacts, life: str, w
     assert (owner.life.value, why in owner.why) == (life, True), owner
 
 
+MANAGER = Lease("kube-system", "kube-controller-manager", "x", 999.0, 15.0)
+# name: (finalizer, facts, life, part of the reason)
+ON_PODS: dict[str, tuple[str, OwnerFacts, str, str]] = {
+    "beside its Lease somebody runs": (
+        F,
+        facts(STALE, workload("x")),
+        "unknown",
+        "but Deployment ops/x runs beside it",
+    ),
+    "elsewhere somebody runs": (F, facts(STALE, workload("x", namespace="bank")), "gone", "was last renewed"),
+    "beside its Lease somebody is down": (F, facts(STALE, down("x")), "gone", "was last renewed"),
+    "its Lease has its very name": (
+        "kubernetes.io/pvc-protection",
+        facts(MANAGER, workload("dns", namespace="kube-system")),
+        "gone",
+        "was last renewed",
+    ),
+}
+
+
+@pytest.mark.parametrize(("finalizer", "known", "life", "why"), named(ON_PODS))
+@pytest.mark.parametrize("around", [True, False])
+def test_a_stale_lease_proves_little_of_a_kind_that_everybody_may_change(
+    finalizer: str, known: OwnerFacts, life: str, why: str, around: bool
+) -> None:
+    """Rights say nothing of such a kind; whoever runs beside the Lease may be a newer version without one."""
+    seen = known if around else dataclasses.replace(known, around=None)
+    owner = judge_owner(finalizer, [], seen, PODS, "shop")
+    assert (owner.life.value, why in owner.why) == (life, True), owner
+
+
 FOREIGN = {
     "of another product": ("velero.io/restore", KIND),
     "without a domain": ("cleanup", KIND),

@@ -17,6 +17,7 @@ from ...events import Tell
 from ...objects import ObjectRef, Record, Resource, ref_to
 from ..healers import BringsBack
 from ..obstacles.obstacle import API_SERVICE, Obstacle
+from .cause import GITOPS
 from .causes import Cause, causes_of
 from .census import Census, Seen
 from .deadlocks import Deadlock, Edge, find_deadlocks
@@ -46,6 +47,12 @@ class Blocked:
     @property
     def ref(self) -> ObjectRef:
         return ref_to(self.kind, self.record)
+
+    @property
+    def may_stay(self) -> bool:
+        """A finalizer whose owner is alive is no reason, nor is somebody who owns it and leaves it alone."""
+        reasons = [cause for cause in self.causes if cause.what != GITOPS or cause.certain]
+        return bool(reasons) or any(holder.alive != "alive" for holder in self.holders)
 
 
 @dataclass

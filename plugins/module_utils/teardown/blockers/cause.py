@@ -17,6 +17,7 @@ CONDITION, CONTENT, INSTANCES = "condition", "content", "instances"
 POD, CLAIM, DEPENDANT, USAGE, BUDGET = "pod", "claim", "dependant", "usage", "budget"
 RIGHTS, POLICY, SCHEMA, REFUSED = "rights", "policy", "schema", "refused"
 GRACE, NODE, NOT_DELETED, GITOPS = "grace", "node", "not deleted", "gitops"
+SPEC_FINALIZER, CONTROLLER = "spec finalizer", "controller"
 # The rest are kinds of obstacles: webhook, conversion, api service.
 
 MOST_NAMED = 3

@@ -20,6 +20,7 @@ from .budgets import held_by_a_budget
 from .cause import CONDITION, CONTENT, DEPENDANT, GRACE, INSTANCES, NODE, NOT_DELETED, Cause, some_of
 from .census import Seen
 from .commands import explain
+from .namespace_ends import held_by_its_spec
 from .scene import Scene
 from .subjects import FOREGROUND, is_definition, is_namespace
 from .usages import in_use
@@ -147,6 +148,7 @@ def not_even_deleted(kind: Resource, record: Record, scene: Scene) -> Iterable[C
 Reason = Callable[[Resource, Record, Scene], Iterable[Cause]]
 REASONS: tuple[Reason, ...] = (
     says_the_namespace,
+    lambda kind, record, scene: held_by_its_spec(kind, record, scene.ends),
     says_the_definition,
     lambda kind, record, scene: used_by_a_pod(kind, record, scene.volumes),
     lambda kind, record, scene: bound_to_a_claim(kind, record, scene.volumes),

@@ -19,7 +19,10 @@ _DEPLOYED = {"Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds"}
 
 
 def remove_finalizer(kind: Resource, namespace: str, name: str, finalizer: str, *, consent: bool = False) -> str:
-    """Guarded as always: it refuses while the controller is alive. Without a name, of all objects of the kind."""
+    """Guarded as always: it refuses while the controller is seen to live. Without a name, of all objects of the kind.
+
+    Who is not found does not stop it: removals.py has what must be known before.
+    """
     options = {"kind": kind.qualified, "namespace": namespace, "name": name, "finalizers": finalizer}
     return _ad_hoc("finalizer", {**options, "allow_protected": "true" if consent else ""})
 

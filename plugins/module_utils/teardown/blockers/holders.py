@@ -45,10 +45,15 @@ class Holder:
     instead: str = ""  # what to do rather than remove it by hand
     instead_of_one: str = ""  # the same as a command for one object, with {name} and {namespace}
     of_product: bool = False  # of one product, not of Kubernetes or a cloud
+    unseen: bool = False  # nobody fits, but not everybody could be looked at
 
     @property
     def is_hopeless(self) -> bool:
         return self.alive == Life.GONE.value
+
+    @property
+    def costs_nothing(self) -> bool:
+        return self.danger == "nothing"
 
     @property
     def loss(self) -> str:
@@ -105,4 +110,5 @@ def judge_holder(
         entry.instead if entry else "",
         commands.get(kind.qualified, "") if kind else "",
         bool(entry and not entry.shared),
+        owner.unseen,
     )

@@ -10,14 +10,16 @@ Room: teardown (pure).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...objects import Resource
-from .cause import CONDITION, CONTENT, GITOPS, NOT_DELETED, POLICY, RIGHTS, SCHEMA
-from .commands import bring_back, look_at, remove_finalizer
+from ..obstacles.obstacle import WEBHOOK
+from .cause import CONDITION, CONTENT, GITOPS, NOT_DELETED, POLICY, REFUSED, RIGHTS, SCHEMA, USAGE
+from .commands import bring_back, look_at
 from .holders import Holder, instead_of
+from .removals import first_thing, look_first, only_if, price_of, removal_of
 from .scene import Scene
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 _SUMMARIES = frozenset({CONDITION, CONTENT, NOT_DELETED, GITOPS})
 # What must be out of the way before a finalizer can go by the usual command.
 _CLOSED = frozenset({RIGHTS, SCHEMA})
+# Somebody who says no: until he is out of the way, the removal of the finalizer is refused as its dry run was.
+_SAY_NO = frozenset({POLICY, REFUSED, USAGE, WEBHOOK})
 
 
 @dataclass(frozen=True)
@@ -49,20 +53,42 @@ def suggestion_for(row: Blocked, scene: Scene) -> str:
     for cause in row.causes:
         if cause.certain and cause.suggestion and cause.what not in _SUMMARIES:
             return cause.suggestion
+    if not row.record.terminating:
+        return _before_it_goes(row, scene)
     for holder in row.holders:
         if holder.alive == "alive":
             command = look_at(holder.owner, alive=True)
             return f"give {holder.owner} time, or see why it does not act" + (f": {command}" if command else "")
     for holder in row.holders:
         if not holder.protected:
-            removal = _removal(row.kind, row.record.namespace, row.record.name, holder)
-            if _cannot_come(holder, scene):
-                return removal
-            return f"{instead_of(holder, row.record) or 'bring its controller back'}, or: {removal}"
+            return _by_hand(row, holder, scene)
     guarded = next((holder for holder in row.holders if not _cannot_come(holder, scene)), None)
-    if guarded and (row.record.terminating or guarded.is_hopeless):
+    if guarded:
         return instead_of(guarded, row.record) or f"let {guarded.owner} finish"
+    return _any_suggestion(row)
+
+
+def _before_it_goes(row: Blocked, scene: Scene) -> str:
+    """Only who is gone is missed: the others have nothing to do yet, and nothing is taken off what is not going."""
+    for holder in row.holders:
+        if holder.is_hopeless and not _cannot_come(holder, scene):
+            back = _way_back(holder, scene) or instead_of(holder, row.record)
+            return back or f"bring {holder.owner} back before you delete it"
+    return _any_suggestion(row)
+
+
+def _any_suggestion(row: Blocked) -> str:
     return next((cause.suggestion for cause in row.causes if cause.suggestion), "")
+
+
+def _by_hand(row: Blocked, holder: Holder, scene: Scene) -> str:
+    removal = removal_of(holder, row.kind, row.record.namespace, row.record.name)
+    instead = instead_of(holder, row.record)
+    if not removal:
+        return instead or look_first(holder)
+    if _cannot_come(holder, scene):
+        return only_if(holder, holder.owner, removal)
+    return f"{instead or first_thing(holder)}; or, {only_if(holder, 'that', removal)}"
 
 
 def _cannot_come(holder: Holder, scene: Scene) -> bool:
@@ -70,15 +96,11 @@ def _cannot_come(holder: Holder, scene: Scene) -> bool:
     return holder.home in scene.going_namespaces
 
 
-def _removal(kind: Resource, namespace: str, name: str, holder: Holder) -> str:
-    return remove_finalizer(kind, namespace, name, holder.name, consent=holder.protected)
-
-
 def next_steps(told: Explanation, scene: Scene) -> list[NextStep]:
     """Commands in the order that helps: what stops everybody first, then what holds most."""
     steps = [NextStep(one.suggestion) for one in told.obstacles if one.certain]
     steps += [NextStep(f"so that it stays away: {one.way_out}") for one in told.returns if one.certain and one.way_out]
-    steps += [NextStep(cause.suggestion) for row in told.blocked for cause in row.causes if cause.what == POLICY]
+    steps += map(NextStep, _what_says_no(told))
     steps += [
         NextStep(f"cut the circle{f' ({one.loss})' if one.loss else ''}: {one.cut}", command=one.cut)
         for one in told.deadlocks
@@ -86,23 +108,33 @@ def next_steps(told: Explanation, scene: Scene) -> list[NextStep]:
     ]
     held = _held_alike(told)
     steps += [_letting_go(*key, rows, scene) for key, rows in held.items()]
-    grouped = {(row.kind, finalizer) for (_k, _n, finalizer), rows in held.items() for row in rows}
-    rest = [row.suggestion for row in told.blocked if row.suggestion and not _is_in(row, grouped)]
+    freed = {row.record.uid for rows in held.values() for row in rows}
+    rest = [row.suggestion for row in told.blocked if row.suggestion and row.record.uid not in freed]
     return _without_repeats([*steps, *map(NextStep, rest)])
+
+
+def _what_says_no(told: Explanation) -> Iterator[str]:
+    """To what is being deleted; policies to everything, as nothing goes before they are lifted."""
+    for row in told.blocked:
+        for cause in row.causes:
+            concerns = cause.what == POLICY or (row.record.terminating and cause.what in _SAY_NO)
+            if concerns and cause.certain and cause.suggestion:
+                yield cause.suggestion
 
 
 def _letting_go(kind: Resource, namespace: str, finalizer: str, rows: Sequence[Blocked], scene: Scene) -> NextStep:
     """The way that its owner finishes, and the one without him."""
     name = rows[0].record.name if len(rows) == 1 else ""
     holder = next(holder for holder in rows[0].holders if holder.name == finalizer)
-    removal = _removal(kind, namespace, name, holder)
-    # What guards money or data does not go without the price beside it.
-    price = f" ({holder.loss})" if holder.protected else ""
+    removal = removal_of(holder, kind, namespace, name)
     instead = instead_of(holder, rows[0].record) if name else holder.instead
     back = _way_back(holder, scene) or ("" if _cannot_come(holder, scene) else instead)
+    if not removal:
+        return NextStep(back or look_first(holder))
     if back:
-        return NextStep(back, f"if that is gone for good{price}: {removal}")
-    return NextStep(f"if {holder.owner} is gone for good{price}: {removal}" if price else removal, command=removal)
+        return NextStep(back, only_if(holder, "that", removal))
+    proven = holder.is_hopeless and not price_of(holder)
+    return NextStep(removal if proven else only_if(holder, holder.owner, removal), command=removal)
 
 
 def _held_alike(told: Explanation) -> dict[tuple[Resource, str, str], list[Blocked]]:
@@ -123,10 +155,6 @@ def _way_back(holder: Holder, scene: Scene) -> str:
         return ""
     workload = next((one for one in scene.owners.workloads if str(one) == holder.owner), None)
     return bring_back(workload) if workload else ""
-
-
-def _is_in(row: Blocked, grouped: set[tuple[Resource, str]]) -> bool:
-    return any((row.kind, holder.name) in grouped for holder in row.holders)
 
 
 def _without_repeats(steps: Sequence[NextStep]) -> list[NextStep]:

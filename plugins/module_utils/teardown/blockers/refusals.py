@@ -27,6 +27,7 @@ _WEBHOOK = re.compile(r'admission webhook "([^"]+)" denied the request:? ?(.*)',
 _SILENT = re.compile(r'failed calling webhook "([^"]+)": (.*)', re.DOTALL)
 _NO_DRY_RUN = re.compile(r'admission webhook "([^"]+)" does not support dry run')
 _NO_USAGES = "nousages."  # Crossplane's webhook
+_BINDING = "validatingadmissionpolicybinding"
 _MOST_CAUSES = 3
 
 
@@ -45,7 +46,8 @@ def cause_of_refusal(problem: ApiError, verb: str, ref: ObjectRef, kind: Resourc
         return Cause(RIGHTS, f"the API server refuses {_WORDS[verb]}: {problem.message}", "ask for the right"), ""
     if problem.status in (404, 409, 429) or problem.status >= 500:
         return None, problem.why
-    return Cause(REFUSED, f"the API server refuses {_WORDS[verb]}: {problem.why}"), ""
+    text = f"the API server refuses {_WORDS[verb]}: {problem.why}"
+    return Cause(REFUSED, text, f"mend what the API server says of {ref}, and ask again"), ""
 
 
 def _by_policy(match: re.Match[str], what: str, ref: ObjectRef) -> Cause:
@@ -53,8 +55,8 @@ def _by_policy(match: re.Match[str], what: str, ref: ObjectRef) -> Cause:
     return Cause(
         POLICY,
         f"ValidatingAdmissionPolicy {policy} refuses {what}: {words}",
-        f"do as policy {policy} says, or lift it for a while:"
-        f" kubectl delete validatingadmissionpolicybinding {binding}",
+        f"do as policy {policy} says, or lift it for a while (kubectl apply -f {binding}.yaml brings it back):"
+        f" kubectl get {_BINDING} {binding} -o yaml > {binding}.yaml && kubectl delete {_BINDING} {binding}",
     )
 
 

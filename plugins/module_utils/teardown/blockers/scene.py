@@ -21,6 +21,7 @@ from ..obstacles.obstacle import Obstacle
 from ..owners import OwnerFacts
 from .budgets import Budgets, fetch_budgets
 from .census import Census, Seen
+from .namespace_ends import NamespaceEnds, fetch_namespace_ends
 from .ownership import fetch_ownership
 from .subjects import Subjects, is_definition, is_namespace, terminating_namespaces
 from .usages import Usages, fetch_usages
@@ -48,6 +49,7 @@ class Scene:
     definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name → whole
     instances: Mapping[str, Instances] = field(default_factory=dict)  # name of the definition →
     left_in: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # namespace → kind → objects
+    ends: NamespaceEnds = field(default_factory=NamespaceEnds)
     volumes: Volumes = field(default_factory=Volumes)
     budgets: Budgets = field(default_factory=Budgets)
     usages: Usages = field(default_factory=Usages)
@@ -66,6 +68,7 @@ def fetch_scene(subjects: Subjects, census: Census, cluster: Cluster) -> Scene:
     scene.definitions = _definitions(found, census, cluster)
     scene.instances = _instances(found, census)
     scene.left_in = _left_in(found, census)
+    scene.ends = fetch_namespace_ends(scene.namespaces, scene.left_in, census, cluster)
     scene.volumes = fetch_volumes(found, census, cluster)
     scene.budgets = fetch_budgets(found, subjects.named, census, cluster)
     scene.usages = fetch_usages(found, census, cluster)

@@ -156,10 +156,10 @@ def _of_members(target: Target, census: Census, cluster: Cluster, tell: Tell) ->
     if membership.missing:
         return subjects
     found = _TolerantLooker(census, cluster, tell).find(membership)
-    for member in (*found.members, *found.records):
-        census.add(member.resource, [member.record])
-        subjects.found.append((member.resource, member.record))
+    subjects.found += [(member.resource, member.record) for member in (*found.members, *found.records)]
     complete(subjects, census, cluster)
+    for kind, record in subjects.found:  # last: what is known already is not counted when it is listed
+        census.add(kind, [record])
     return subjects
 
 

@@ -23,8 +23,9 @@ from ..releasing import Release
 from ..run_outcome import RunOutcome, StepOutcome
 from .blockers import Blocked, Explanation, explain_subjects
 from .census import Census, Seen
-from .commands import look_at, remove_finalizer
+from .commands import look_at
 from .holders import Holder, instead_of
+from .removals import first_thing, look_first, only_if, removal_of
 from .subjects import survivors_as_subjects
 
 if TYPE_CHECKING:
@@ -197,9 +198,8 @@ def _advice(holder: Holder, row: Blocked) -> str:
         return f"give {holder.owner} time, or see why it does not act" + (f": {command}" if command else "")
     if holder.protected:
         return instead_of(holder, row.record) or f"let {holder.owner} finish"
-    removal = remove_finalizer(row.kind, row.record.namespace, row.record.name, holder.name)
-    first = "bring its controller back" if holder.is_hopeless else "find out who should remove it"
-    return f"{first}, or: {removal}"
+    removal = removal_of(holder, row.kind, row.record.namespace, row.record.name)
+    return f"{first_thing(holder)}; or, {only_if(holder, 'that', removal)}" if removal else look_first(holder)
 
 
 def _unseen(census: Census) -> list[Blocker]:

@@ -231,7 +231,8 @@ def gitops_owners(around: Surroundings) -> Iterator[Finding]:
     found = find_healers(around.going, around.cluster)
     for one in found:
         level = STOP if one.certain and around.options.gitops == "fail" else WARN
-        yield Finding("gitops owners", level, one.text, f"{one.way_out}, or set gitops: ignore" if one.certain else "")
+        ways = ", or ".join(filter(None, [one.way_out, "set gitops: ignore"]))
+        yield Finding("gitops owners", level, one.text, ways if one.certain else "")
     if not found:
         yield Finding("gitops owners", OK, "nobody outside of the plan brings anything back")
 

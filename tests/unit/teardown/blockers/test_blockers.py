@@ -110,7 +110,8 @@ def test_objects_that_hang_for_the_same_reason_share_a_branch_and_one_command(cl
         "      replica; what is lost without it is not known\n"
         "next:\n"
         "  1. see why its owner does not run: kubectl -n ops describe deploy/shop-operator\n"
-        "     or, if that is gone for good: ansible localhost -m sunset.kube.finalizer"
+        "     or, if that is gone for good (what is lost without it is not known):\n"
+        "     ansible localhost -m sunset.kube.finalizer"
         " -a 'kind=domains.ingress.example.com namespace=shop finalizers=shop.example.com/cleanup'\n"
         "  (with --check, an ansible command shows what it would do)"
     )
@@ -288,6 +289,7 @@ def test_what_would_hang_is_told_before_it_is_deleted(cluster: FakeCluster) -> N
     assert [str(one.ref) for one in told.blocked] == ["Namespace shop", "Domain shop/held"]
     assert text(told).startswith("namespace shop: nothing is being deleted now; this would be in the way")
     assert steps(told) == [row(told, "held").suggestion]
+    assert "sunset.kube.finalizer" not in steps(told)[0], "it takes nothing off what is not being deleted"
 
 
 def test_nothing_in_the_way_is_an_answer_too(cluster: FakeCluster) -> None:

@@ -248,8 +248,11 @@ def test_a_refused_row_is_told_once_and_the_finalizer_comes_after(cluster: FakeC
     message = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"
     cluster.refusals["Domain shop/web"] = api_error(422, "Invalid", message)
     told = explained(cluster)
-    assert steps(told)[0].endswith("kubectl delete validatingadmissionpolicybinding b")
-    assert steps(told)[1].startswith("ansible localhost -m sunset.kube.finalizer")
+    assert steps(told)[0].endswith(
+        ": kubectl get validatingadmissionpolicybinding b -o yaml > b.yaml"
+        " && kubectl delete validatingadmissionpolicybinding b"
+    ), "what is lifted for a while must be there to be put back"
+    assert ": ansible localhost -m sunset.kube.finalizer" in steps(told)[1]
 
 
 def test_a_narrow_webhook_that_did_not_answer_is_no_guess_any_more_and_closes_the_circle(
@@ -272,6 +275,7 @@ def test_a_narrow_webhook_that_did_not_answer_is_no_guess_any_more_and_closes_th
     assert cause.suggestion.endswith("kubectl delete validatingwebhookconfiguration guard")
     [circle] = told.deadlocks
     assert circle.cut == "kubectl delete validatingwebhookconfiguration guard"
+    assert steps(told)[0] == cause.suggestion, "before the command that it refuses"
 
 
 def test_without_the_right_nothing_is_tried_and_no_command_is_offered_that_would_fail(cluster: FakeCluster) -> None:

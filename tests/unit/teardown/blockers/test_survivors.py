@@ -89,6 +89,9 @@ def test_each_finalizer_is_told_with_its_owner_and_whether_he_lives(
         alive,
     )
     assert advice in blocker["suggestion"]
+    assert ("is not known): ansible localhost" in blocker["suggestion"]) is (alive != "alive"), (
+        "never without its price"
+    )
 
 
 def test_a_finalizer_that_guards_data_is_told_with_what_it_guards() -> None:
@@ -215,6 +218,7 @@ def test_what_may_not_be_listed_is_told_as_such() -> None:
     told = blockers(cluster, leaver(finalizers=[F]))
     assert [each["what"] for each in told] == ["finalizer", "blind"]
     assert told[0]["text"].startswith("could not look: Leases")
+    assert told[0]["suggestion"].startswith(f"leave {F} where it is"), "its controller may be at work"
     assert "Leases: HTTP 403" in told[1]["text"]
 
 

@@ -18,6 +18,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     DEFINITIONS,
     FakeCluster,
     When,
+    api_error,
 )
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import a_cluster, uninstalled
 
@@ -80,3 +81,15 @@ def test_a_look_tells_of_missing_rights_too() -> None:
     cluster.forbidden.add(("delete", "configmaps"))
     stopped = uninstalled(cluster, namespace="shop", stages=["preflight"])
     assert "to delete configmaps" in str(stopped.failure)
+
+
+def test_an_owner_that_only_a_label_of_helm_speaks_of_is_told_without_a_command_to_pause_it() -> None:
+    cluster = a_cluster()
+    cluster.add(NAMESPACES, "shop", "")
+    cluster.add(CONFIG_MAPS, "settings", labels={"app.kubernetes.io/instance": "shop"})
+    cluster.unlisted["applications"] = api_error(403, "Forbidden", "not yours")
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"}}
+    looked = uninstalled(cluster, namespace="shop", manifests=[settings], stages=["preflight"])
+    [found] = [one for one in looked.findings if one.check == "gitops owners"]
+    assert "it cannot be seen (HTTP 403 Forbidden, not yours)" in found.text
+    assert found.next_step == "set gitops: ignore"
