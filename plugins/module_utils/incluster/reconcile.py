@@ -21,7 +21,7 @@ from .board import Board
 from .kinds import Work, work_of
 from .reach import why_out_of_reach
 from .requests import NOTHING, Request, is_deleting, what_is_asked
-from .shown import digest_of
+from .shown import digest_of, is_approved
 from .words import for_kubectl
 
 if TYPE_CHECKING:
@@ -35,6 +35,15 @@ _EVENTS = {
     status.COMPLETED: ("Completed", False),
     status.BLOCKED: ("Blocked", True),
 }
+
+
+# What was approved before its plan was made begins as soon as its plan is there: an approval is no change of its own.
+_AT_ONCE = 1.0
+_APPROVED = "the plan is the approved one; it begins"
+_NOT_APPROVED = (
+    "spec.approve is not for this plan and this spec: look at status.text, and set spec.approve to status.planHash; "
+    "where it says that already, take it away first"
+)
 
 
 @dataclass
@@ -144,6 +153,8 @@ def end(
         return Ended(changed=False)
     if generation:
         board.item["metadata"]["generation"] = generation
+    if phase == status.PLANNED:
+        return _awaits_approval(board, message, cluster)
     what, warning = _EVENTS[phase]
     blocked = phase == status.BLOCKED
     if board.shows_status:
@@ -155,6 +166,20 @@ def end(
         return Ended(changed=True)
     told_for = board.announce(what, message or what, warning=warning)
     return Ended(changed=True, wake_after=status.wait_without_status(board.item, cluster.server_time(), told_for))
+
+
+def _awaits_approval(board: Board, message: str, cluster: Cluster) -> Ended:
+    """A plan was made: for somebody who is going to approve it, or who has done so already."""
+    spec = board.item.get("spec") or {}
+    hash_is_given = spec.get("approve") not in (None, "", "always") and not spec.get("onDeletion")
+    if hash_is_given and is_approved(board.item):
+        _write(board, status.PLANNED, _APPROVED, "", cluster)
+        return Ended(changed=True, wake_after=_AT_ONCE)
+    message = _NOT_APPROVED if hash_is_given else message
+    what, _warning = _EVENTS[status.PLANNED]
+    _write(board, status.PLANNED, message, "", cluster)
+    board.announce(what, message)
+    return Ended(changed=True)
 
 
 def _blocking_reason(item: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 from ..profiles.maintenance_operator import ENABLED, HOLDER, PAGE
 from . import status
 from .kinds import Work, arguments_of
+from .shown import is_approved
 from .windows import Window, window_of
 
 NOTHING, PLAN, RUN = "nothing", "plan", "run"
@@ -53,11 +54,15 @@ def what_is_asked(item: Mapping[str, Any], work: Work, now: float, home: str = "
 
 
 def _once(item: Mapping[str, Any], work: Work) -> Request:
-    """What is done once, and only after somebody has seen the plan."""
+    """What is done once, and only after somebody has seen the plan.
+
+    A hash counts for a plan that was shown for this very spec. Of any other the plan is made and kept first: so it can
+    be gone on with, and options that are in no plan are not changed behind an approval.
+    """
     spec = item.get("spec") or {}
     approval = str(spec.get("approve") or "")
     arguments = arguments_of(spec, work.role)
-    if approval and not spec.get("onDeletion"):
+    if (approval == "always" or is_approved(item)) and not spec.get("onDeletion"):
         return Request(RUN, status.RUNNING, arguments={**arguments, **_approved(work, approval)})
     if status.holds(item, "Planned"):
         return Request(NOTHING)

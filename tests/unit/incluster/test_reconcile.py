@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.incluster.board import Board
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.reconcile import begin, end
 
 from ..fakes import FakeClock
@@ -54,6 +55,38 @@ def test_a_spec_that_is_changed_in_mid_run_is_still_to_be_done() -> None:
     end(server.named, "completed", "", server, FakeClock(), generation=first.generation)  # type: ignore[arg-type]
     assert begun(server).arguments["uninstall_release"] == "b"
     assert begun(server).go == "run"
+
+
+def planned(server: OneResource, plan_hash: str) -> tuple[float, str]:
+    """One turn that ends with this plan: when it goes on, and what people read."""
+    work = begun(server)
+    assert work.go == "plan"
+    digest = {"spec_digest": work.spec_digest}
+    board = Board({**server.named, **digest}, server, FakeClock(), job="drain")  # type: ignore[arg-type]
+    board.settle({"plan_hash": plan_hash}, "planned", {"steps": [{"name": "one"}]})
+    wake = end(server.named, "planned", "look", server, FakeClock()).wake_after  # type: ignore[arg-type]
+    return wake, only(one["message"] for one in server.status["conditions"] if one["type"] == "Progressing")
+
+
+def test_a_plan_that_was_approved_before_it_was_made_begins_at_once_and_is_kept() -> None:
+    """At its creation, or after a refusal: only a plan that is kept can be gone on with later."""
+    server = OneResource("Drain", spec={"approve": "abc"})
+    wake, message = planned(server, "abc")
+    assert (wake, "it begins" in message, server.events) == (1.0, True, {})
+    assert (begun(server).go, begun(server).arguments["drain_plan_hash"]) == ("run", "abc")
+    assert server.status["shown"]["planHash"] == "abc"
+
+
+def test_an_approval_of_another_plan_or_another_spec_is_told() -> None:
+    server = OneResource("Drain", spec={"approve": "abc", "policy": "Retain"})
+    assert planned(server, "abc")[0] == 1.0
+    server.item["spec"]["policy"] = "Delete"
+    server.item["metadata"]["generation"] = 2
+    for plan_hash in ("abd", "abc"):
+        server.item["status"]["conditions"] = []
+        wake, message = planned(server, plan_hash)
+        assert (wake, "set spec.approve to status.planHash" in message) == (0.0, True)
+        assert begun(server).go == "nothing"
 
 
 def test_a_refusal_names_what_somebody_with_kubectl_can_do() -> None:
