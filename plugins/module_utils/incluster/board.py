@@ -47,6 +47,7 @@ class Board:
         self._work = work_of(named["api_version"], named["kind"])
         self._is_the_work = self._work is not None and self._work.engine == job
         self._is_a_drain = self._is_the_work and job == "drain"
+        self._is_planned = False
         self._check_mode = check_mode
         self.item: dict[str, Any] = {}
         self.problem = ""
@@ -107,7 +108,8 @@ class Board:
     def hear(self, event: Event) -> None:
         """An event of the engine: shown at once where it is a milestone, else as soon as it is time again."""
         if isinstance(event, Planned):
-            if self._is_the_work:
+            if self._is_the_work and not self._is_planned:
+                self._is_planned = True  # those that follow are of parts: the drains of an Uninstall have their own
                 self._waiting["planHash"] = event.plan_hash
                 self._announce_softly("Planned", f"plan {event.plan_hash}: {event.summary}")
         elif isinstance(event, StepBegan):

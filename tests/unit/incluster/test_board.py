@@ -87,6 +87,17 @@ def test_the_plan_is_that_of_the_main_module() -> None:
     assert server.status == {"planHash": "mine", "outcome": "refused"}, "that is why the whole stopped"
 
 
+def test_the_plan_of_an_uninstall_is_not_taken_for_that_of_its_drains() -> None:
+    server = OneResource("Uninstall")
+    board = board_of(server, "uninstall")
+    for plan_hash in ("whole", "of a drain"):
+        board.hear(Planned("three objects", plan_hash))
+        board._clock.sleep(60)
+    board.hear(StepBegan("Domains", 1, 10))
+    assert server.status["planHash"] == "whole"
+    assert [event["reason"] for event in server.events.values()] == ["Planned"]
+
+
 def test_a_network_policy_is_planned_by_a_module_of_another_name() -> None:
     server = OneResource("NetworkRevert")
     board_of(server, "nncp_revert").settle({"plan_hash": "abc"}, "planned")

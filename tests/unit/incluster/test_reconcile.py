@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.board import Board
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.reconcile import begin, end
+from ansible_collections.sunset.kube.plugins.module_utils.objects import moment
 
 from ..fakes import FakeClock
 from .one_resource import OneResource
@@ -39,6 +40,50 @@ def test_what_the_operator_sets_for_a_role_is_set_for_those_that_include_it() ->
         server = OneResource(kind, spec={"state": "enabled"})
         assert begun(server, defaults=image).arguments.items() >= given.items()
         assert ("maintenance_workload" in begun(server, defaults=image).arguments) is bool(given)
+
+
+def test_who_gives_a_part_of_a_mapping_keeps_the_rest_that_the_operator_sets() -> None:
+    image = {"maintenance_workload": {"image": "registry.example.com/nginx", "replicas": 2}}
+    server = OneResource("Maintenance", spec={"state": "enabled", "workload": {"replicas": 3}})
+    assert begun(server, defaults=image).arguments["maintenance_workload"] == {
+        "image": "registry.example.com/nginx",
+        "replicas": 3,
+    }
+
+
+def standing(**spec: Any) -> OneResource:
+    """A Maintenance that shows its page, and whose spec was changed afterwards; it was created an hour ago."""
+    server = OneResource("Maintenance", spec=spec)
+    server.item["metadata"].update(generation=1, creationTimestamp=moment(server.now - 3600))
+    end(server.named, "standing", "", server, FakeClock())  # type: ignore[arg-type]
+    server.item["metadata"]["generation"] = 2
+    return server
+
+
+def test_a_page_goes_at_its_end_though_its_spec_has_become_invalid() -> None:
+    server = standing(state="enabled", end="2h", page="/etc/passwd")
+    refused = begun(server)
+    assert (refused.go, refused.wake_after) == ("nothing", 3600.0)
+    assert begun(server).wake_after == 3600.0, "also where it was said before"
+    server.now += 3600
+    over = begun(server)
+    assert (over.go, over.arguments["maintenance_state"]) == ("run", "disabled")
+    end(server.named, "completed", "", server, FakeClock(), generation=2)  # type: ignore[arg-type]
+    assert begun(server).go == "nothing"
+    assert "True" not in [one["status"] for one in server.status["conditions"] if one["type"] == "Blocked"]
+
+
+def test_an_end_that_cannot_be_read_is_nothing_to_go_by() -> None:
+    refused = begun(standing(state="enabled", end="tomorrow"))
+    assert (refused.go, refused.wake_after) == ("nothing", 0.0)
+
+
+def test_a_refusal_is_said_of_the_spec_as_it_is_now() -> None:
+    server = OneResource("Uninstall", spec={"manifests": ["/a"]})
+    for generation in (1, 2):
+        server.item["metadata"]["generation"] = generation
+        begun(server)
+        assert {one["observedGeneration"] for one in server.status["conditions"]} == {generation}
 
 
 def test_the_spec_is_told_from_others_that_ask_for_something_else() -> None:
