@@ -38,12 +38,12 @@ _EVENTS = {
     status.BLOCKED: ("Blocked", True),
 }
 
-
 _APPROVED = "the plan is the approved one; it begins"
 _NOT_APPROVED = (
     "spec.approve is not for this plan and this spec: look at status.text, and set spec.approve to status.planHash; "
     "where it says that already, take it away first"
 )
+_NO_HASH = "there is no plan to approve by its hash; set spec.approve to always to carry it out"
 
 
 @dataclass
@@ -203,7 +203,10 @@ def _awaits_approval(board: Board, message: str, cluster: Cluster) -> Ended:
     if hash_is_given and is_approved(board.item):
         _write(board, status.PLANNED, _APPROVED, "", cluster)
         return Ended(changed=True, wake_after=AT_ONCE)
-    message = _NOT_APPROVED if hash_is_given else message
+    if not (board.item.get("status") or {}).get("planHash"):
+        message = _NO_HASH
+    elif hash_is_given:
+        message = _NOT_APPROVED
     what, _warning = _EVENTS[status.PLANNED]
     _write(board, status.PLANNED, message, "", cluster)
     board.announce(what, message)

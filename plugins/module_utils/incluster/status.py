@@ -136,7 +136,7 @@ def wait_without_status(item: Mapping[str, Any], now: float, told_for: float) ->
 def facts_in(result: Mapping[str, Any]) -> dict[str, Any]:
     """What a result says that the status shows, under the names people see there."""
     facts: dict[str, Any] = {}
-    if result.get("plan_hash"):
+    if "plan_hash" in result:  # an empty one, too: that of the plan before is none to approve any more
         facts["planHash"] = result["plan_hash"]
     lines = result.get("text") or result.get("table")
     if lines:

@@ -134,6 +134,13 @@ def test_an_approval_of_another_plan_or_another_spec_is_told() -> None:
         assert begun(server).go == "nothing"
 
 
+def test_what_has_no_hash_is_not_approved_by_that_of_an_earlier_plan() -> None:
+    """A network that is only recorded has no plan."""
+    server = OneResource("Drain", spec={"approve": "abc"}, status={"planHash": "abc"})
+    wake, message = planned(server, "")
+    assert (wake, "set spec.approve to always" in message, server.status["planHash"]) == (0.0, True, "")
+
+
 def test_a_refusal_names_what_somebody_with_kubectl_can_do() -> None:
     server = OneResource("Drain")
     blocked(
