@@ -77,7 +77,7 @@ def test_a_plan_that_is_too_large_or_has_changed_writes_nothing() -> None:
         assert writes(hub) == []
 
 
-TERMS = {"spoke_content": "orphan", "on_unreachable": "force", "namespace": "keep", "manifestworks": "addons"}
+TERMS = {"spoke_content": "orphan", "on_unreachable": "force", "namespace": "keep", "manifestworks": "addon_only"}
 
 
 @pytest.mark.parametrize("option", TERMS)
