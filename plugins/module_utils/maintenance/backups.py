@@ -49,7 +49,7 @@ class Paused:
 
     @property
     def is_one_of_ours(self) -> bool:
-        """Whether we ever ask such an owner to wait, and in this way. Whoever writes a ConfigMap could name anything."""
+        """Whether we ever ask such an owner to wait, and in this way. Whoever writes a ConfigMap may name anything."""
         asked = (self.group, self.kind, (self.annotation, self.value))
         return asked in [(owner.group, owner.kind, owner.pause_owner) for owner in GITOPS_OWNERS]
 

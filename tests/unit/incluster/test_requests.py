@@ -52,8 +52,14 @@ ONCE = {
     "approved": (shown(resource("Uninstall", "planned", approve="abc")), "run"),
     "approved as it is created": (resource("Uninstall", approve="abc"), "plan"),
     "approved is another plan": (shown(resource("Uninstall", approve="abd")), "plan"),
-    "approved is another plan, and this one is seen": (shown(resource("Uninstall", "planned", approve="abd")), "nothing"),
-    "approved, then changed": (shown(resource("Uninstall", approve="abc")) | {"spec": {"approve": "abc", "force": True}}, "plan"),
+    "approved is another plan, and this one is seen": (
+        shown(resource("Uninstall", "planned", approve="abd")),
+        "nothing",
+    ),
+    "approved, then changed": (
+        shown(resource("Uninstall", approve="abc")) | {"spec": {"approve": "abc", "force": True}},
+        "plan",
+    ),
     "approved with more time": (
         shown(resource("Uninstall", timeout=9)) | {"spec": {"approve": "abc", "timeout": 99}},
         "run",

@@ -44,14 +44,14 @@ def test_who_is_refused_because_of_another_plan_sees_that_plan(monkeypatch: pyte
     node: Any = SimpleNamespace(reversal=reversal, record=SimpleNamespace(made_up=False), risks=(), unreachable="")
     found = Plan(POLICY, {"a": node}, [Wave("workers", ("a",))], 1)
     monkeypatch.setattr(nncp_revert, "make_plan", lambda *_given: found)
-    clock, told, nobody = FakeClock(), list[Event](), Any
+    clock, told = FakeClock(), list[Event]()
     cluster: Any = SimpleNamespace(server_time=lambda: 0.0)
+    nothing: Any = None
     outcome = NncpOutcome("vlan")
     options = NncpOptions("vlan", plan_hash="0123456789ab")
-    run = Run(options, nobody, cluster, clock, StopSign(), told.append, Deadline(clock, 9), outcome)  # type: ignore[arg-type]
-    scene: Any = None
+    run = Run(options, nothing, cluster, clock, StopSign(), told.append, Deadline(clock, 9), outcome)
     with pytest.raises(Refused, match="the plan has changed"):
-        nncp_revert._planned(POLICY, scene, scene, run)
+        nncp_revert._planned(POLICY, nothing, nothing, run)
     result = nncp_result(outcome, {})
     assert (result["plan_hash"], result["table"]) == (found.hash, ["a: planned · eth1.100"])
     assert (outcome.nodes["a"].phase, result["survivors"]) == (Phase.PLANNED, []), "nobody waits for its turn"
