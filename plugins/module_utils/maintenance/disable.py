@@ -72,7 +72,16 @@ def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) 
     absent = missing(options.targets, meant, scene)
     if absent:
         outcome.warn(f"not there any more: {', '.join(absent[:10])}", run.tell)
-    _open(choose(options.targets, meant, scene, before=True), scene, options, outcome, run)
+    chosen = choose(options.targets, meant, scene, before=True)
+    _open(chosen, scene, options, outcome, run)
+    refuse_to_forget([one.route for one in chosen], options.holder)
+
+
+def refuse_to_forget(routes: Sequence[Route], holder: str) -> None:
+    """A page that this one holds stays where nobody can read how it was before: that is not done."""
+    for route in routes:
+        if route.unreadable and route.pages and holder in route.unreadable.holders:
+            raise Refused("a page stays", which=f"on {route.ref}", why=route.unreadable.why)
 
 
 def warn_of(unreadable: Sequence[Unreadable], outcome: MaintenanceOutcome, run: Run) -> None:

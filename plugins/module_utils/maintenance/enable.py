@@ -72,7 +72,7 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     swapped = [one.route for one in chosen if not around.overlays(one.route, _selection(one, options))]
     truce = make_truce(swapped, options.gitops, outcome, run)  # who is not touched is not put back
     refuse_all(
-        [(one.route, one.route.unreadable) for one in chosen if one.route.unreadable]
+        [(one.route, one.route.unreadable.why) for one in chosen if one.route.unreadable]
         + [(one.route, why) for one in chosen if (why := why_no_page(one.route))]
         + [(one.route, why) for one in chosen for why in around.why_not(one.route, _selection(one, options))]
         + truce.refused

@@ -43,7 +43,7 @@ class Route:
     backup: Backup | None = None
     recalled: Sequence[Change] = ()  # of places that the backup does not tell of
     overlay: Route | None = None  # a second route in front of it, made by us
-    unreadable: str = ""  # why its backup cannot be read
+    unreadable: Unreadable | None = None  # what should be its backup
 
     @property
     def known(self) -> Sequence[Change]:
@@ -288,11 +288,12 @@ def _sort_in(item: Mapping[str, Any], scene: Scene) -> None:
 
 def _set_aside(record: Record, why: str, scene: Scene) -> None:
     """It must not hold up the routes of others; its own one, which only its name tells, is not touched."""
-    scene.unreadable.append(Unreadable(holders_in(record.annotations), why))
+    found = Unreadable(holders_in(record.annotations), why)
+    scene.unreadable.append(found)
     own = [route for route in scene.routes.values() if backup_name(route.uid) == record.name]
     for route in own:
         if route.namespace == record.namespace:
-            route.unreadable = why
+            route.unreadable = found
 
 
 def find_kinds(names: Iterable[str], kinds: Sequence[RouteKind], cluster: Cluster) -> list[RouteKind]:

@@ -14,10 +14,24 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.backups im
     backup_name,
     new_backup,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.maintenance.route_kinds import ROUTE_KINDS
-from ansible_collections.sunset.kube.plugins.module_utils.maintenance.scene import look, look_for_held
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.disable import refuse_to_forget
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.locations import page_for
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.scene import (
+    Route,
+    Unreadable,
+    look,
+    look_for_held,
+)
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef, Resource
+from ansible_collections.sunset.kube.plugins.module_utils.problems import Refused
 from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, FakeServer, cluster_on
+from ansible_collections.sunset.kube.tests.unit.maintenance.route_shapes import (
+    INGRESS,
+    OTHER_PAGE,
+    an_ingress,
+    path,
+    rule,
+)
 
 CONFIG_MAPS = Resource("", "v1", "ConfigMap", "configmaps", True, verbs=VERBS)
 INGRESSES = Resource("networking.k8s.io", "v1", "Ingress", "ingresses", True, verbs=VERBS)
@@ -56,8 +70,19 @@ def test_a_route_whose_own_backup_cannot_be_read_is_not_touched(
 ) -> None:
     uid = server.add(INGRESSES, "web", spec={})["metadata"]["uid"]
     junk(server, backup_name(uid), namespace)
-    kind = next(kind for kind in ROUTE_KINDS if kind.kind == "Ingress")
-    scene = look([kind], None, cluster_on(server))
+    scene = look([INGRESS], None, cluster_on(server))
     assert len(scene.unreadable) == 1
-    assert (scene.routes[uid].unreadable == "") is touched
+    assert (scene.routes[uid].unreadable is None) is touched
     assert scene.routes[uid].backup is None
+
+
+def test_a_page_is_not_forgotten_because_nobody_can_read_how_it_was_before() -> None:
+    page = {**path("/", ""), "backend": page_for(INGRESS.backends[0].page, OTHER_PAGE, "shop")}
+    unreadable = Unreadable(frozenset({"tonight"}), "cannot read the backup")
+    closed = Route(INGRESS, INGRESSES, an_ingress(rule("a", page)), unreadable=unreadable)
+    assert closed.pages == {OTHER_PAGE}
+    with pytest.raises(Refused, match="a page stays"):
+        refuse_to_forget([closed], "tonight")
+    refuse_to_forget([closed], "somebody else")
+    opened = Route(INGRESS, INGRESSES, an_ingress(rule("a", path("/", "shop"))), unreadable=unreadable)
+    refuse_to_forget([opened], "tonight")
