@@ -92,26 +92,29 @@ def test_an_approval_of_another_plan_changes_nothing(glue: Glue, stage: Stage) -
 def test_an_approval_that_was_given_before_the_plan_was_made_counts_and_its_rest_is_gone_on_with(
     glue: Glue, stage: Stage
 ) -> None:
-    """A newcomer changed the plan, the new one is approved, and that run is cut off half way."""
-    free, held = stage.put(widget("free", glue.home), widget("held", glue.home, CLEANUP, "other.example.com/hold"))
+    """A newcomer changed the plan, the new one is approved, and its run comes half way."""
+    first, held = stage.put(widget("first", glue.home, CLEANUP), widget("held", glue.home, CLEANUP))
     profile = {"name": "own", "finalizers": [CLEANUP], "operatorKinds": [{"group": GROUP, "kind": "Widget"}]}
     spec = {"profile": profile, "policy": "Delete", "instance": {"namespaces": [glue.home]}, "timeout": 10}
     [asked] = glue.api.create(request("Drain", "own", glue.home, **spec))
     glue.turn(asked)
     assert glue.status(asked)["text"][:2] == ["policy Delete", "Widget: 2 to delete, 0 to let go"]
     glue.change(asked, approve=glue.status(asked)["planHash"])
-    [newcomer] = stage.put(widget("newcomer", glue.home))
+    [newcomer] = stage.put(widget("newcomer", glue.home, CLEANUP))
     glue.turn(asked)
     assert conditions(glue.status(asked))["Blocked"] == "Refused"
     assert f"  delete {glue.home}/newcomer" in glue.status(asked)["text"], "that is what is to be approved now"
-    assert not stage.is_gone(free)
+    assert "deletionTimestamp" not in stage.look(first)["metadata"]
 
     glue.change(asked, approve=glue.status(asked)["planHash"])
     assert requeued(glue.turn(asked)) == "1s"
+    glue.turn(asked)
+    for one in (first, newcomer):
+        assert "deletionTimestamp" in stage.look(one)["metadata"]
+        stage.release(one)
     run = glue.turn(asked)
-    assert conditions(glue.status(asked))["Blocked"] == "Blocked", run.stdout
-    assert stage.is_gone(free)
-    assert stage.is_gone(newcomer)
+    assert conditions(glue.status(asked))["Blocked"] != "Refused", run.stdout
+    assert glue.status(asked)["planHash"] != glue.status(asked)["shown"]["planHash"], "the rest has another hash"
     stage.release(held)
     run = glue.turn(asked)
     assert "Completed" in conditions(glue.status(asked)), run.stdout

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
-from ansible_collections.sunset.kube.plugins.module_utils.evidence.nncp_results import nncp_result
 from ansible_collections.sunset.kube.plugins.module_utils.events import Event, Planned
+from ansible_collections.sunset.kube.plugins.module_utils.evidence.nncp_results import nncp_result
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster import nncp_revert
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.options import NncpOptions
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.outcome import NncpOutcome, Phase, Run
