@@ -205,6 +205,15 @@ kinds:
   returned: when a plan was made
   type: list
   elements: dict
+table:
+  description: The plan again, as lines for people - the policy, what becomes of each kind and object, and what stays.
+  returned: when a plan was made
+  type: list
+  elements: str
+  sample:
+    - policy Retain
+    - "Domain: 0 to delete, 1 to let go"
+    - "  let go shop/web, without k8s.ngrok.com/finalizer"
 retained:
   description:
     - Objects that stay, or whose part outside the cluster stays, with the reason and the ids known of that part.

@@ -23,10 +23,11 @@ extends_documentation_fragment:
 options:
   phase:
     description:
-      - V(scheduled) waits for its time, V(planned) for an approval, V(standing) is in force until it ends, V(completed)
-        is done, V(blocked) is tried again later.
+      - V(scheduled) waits for its time, V(planned) for an approval, V(standing) is in force until it ends,
+        V(returned) has given back what it held and has more to do, V(completed) is done, V(blocked) is tried again
+        later.
     type: str
-    choices: [scheduled, planned, standing, completed, blocked]
+    choices: [scheduled, planned, standing, returned, completed, blocked]
     required: true
   text:
     description:

@@ -18,6 +18,7 @@ from lab.controlplane import ControlPlane
 
 ROOT = Path(__file__).parents[2]
 PLAYBOOK = ROOT / "operator" / "playbooks" / "reconcile.yml"
+CLEAR_UP = PLAYBOOK.parent / "tasks" / "clear_up.yml"
 VERSION = "sunset.dev/v1alpha1"
 Body = dict[str, Any]
 

@@ -252,7 +252,7 @@ def test_the_hash_of_the_plan_is_that_of_check_mode(stage: Stage, detach: Detach
     stage.put(work("new", name))
     assert "the plan has changed" in failed(detach(name, plan_hash=checked["plan_hash"]))
     assert is_untouched(stage, name)
-    again = succeeded(detach(name, check_mode=True))
+    again = succeeded(detach(name, **QUICK, check_mode=True))
     succeeded(detach(name, **QUICK, plan_hash=again["plan_hash"], max_objects=4))
 
 

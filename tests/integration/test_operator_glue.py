@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import datetime
+import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from integration.glue import Glue, conditions, definitions, request, requeued, why
+from integration.glue import CLEAR_UP, Glue, conditions, definitions, request, requeued, why
 from integration.maintaining import Maintenance, ingress, services_in
 from integration.nmstate_fleet import Fleet
 from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
@@ -78,11 +80,74 @@ def test_an_approval_of_another_plan_changes_nothing(glue: Glue, stage: Stage) -
     [asked] = glue.api.create(request("Uninstall", "shop", glue.home, **spec))
     run = glue.turn(asked)
     status = glue.status(asked)
-    assert conditions(status) == {"Blocked": "Refused"}
+    assert conditions(status) == {"Planned": "PlanMade"}
+    assert "not for this plan" in why(status, "Progressing")
     assert not stage.is_gone(kept)
-    assert requeued(run) == "15s"
+    assert requeued(run) == ""
+    second = glue.turn(asked)
+    assert [result["go"] for result in second.results if "go" in result] == ["nothing"]
+    assert not stage.is_gone(kept)
+
+
+def test_an_approval_that_was_given_before_the_plan_was_made_counts_and_its_rest_is_gone_on_with(
+    glue: Glue, stage: Stage
+) -> None:
+    """A newcomer changed the plan, the new one is approved, and its run comes half way."""
+    first, held = stage.put(widget("first", glue.home, CLEANUP), widget("held", glue.home, CLEANUP))
+    profile = {"name": "own", "finalizers": [CLEANUP], "operatorKinds": [{"group": GROUP, "kind": "Widget"}]}
+    spec = {"profile": profile, "policy": "Delete", "instance": {"namespaces": [glue.home]}, "timeout": 10}
+    [asked] = glue.api.create(request("Drain", "own", glue.home, **spec))
     glue.turn(asked)
-    assert glue.status(asked)["attempts"] == 2
+    assert glue.status(asked)["text"][:2] == ["policy Delete", "Widget: 2 to delete, 0 to let go"]
+    glue.change(asked, approve=glue.status(asked)["planHash"])
+    [newcomer] = stage.put(widget("newcomer", glue.home, CLEANUP))
+    glue.turn(asked)
+    assert conditions(glue.status(asked))["Blocked"] == "Refused"
+    assert f"  delete {glue.home}/newcomer" in glue.status(asked)["text"], "that is what is to be approved now"
+    assert "deletionTimestamp" not in stage.look(first)["metadata"]
+
+    glue.change(asked, approve=glue.status(asked)["planHash"])
+    assert requeued(glue.turn(asked)) == "1s"
+    glue.turn(asked)
+    for one in (first, newcomer):
+        assert "deletionTimestamp" in stage.look(one)["metadata"]
+        stage.release(one)
+    run = glue.turn(asked)
+    assert conditions(glue.status(asked))["Blocked"] != "Refused", run.stdout
+    assert glue.status(asked)["planHash"] != glue.status(asked)["shown"]["planHash"], "the rest has another hash"
+    stage.release(held)
+    run = glue.turn(asked)
+    assert "Completed" in conditions(glue.status(asked)), run.stdout
+
+
+FOLDERS = {
+    "a resource of a namespace": ("home", "Drain", ["home/live", "home/gone"], "home/gone"),
+    "one of the whole cluster": ("", "ManagedCluster", ["live", "gone"], "gone"),
+}
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_folders_of_resources_that_are_gone_go_and_those_of_others_stay_whole(case: str, tmp_path: Path) -> None:
+    namespace, kind, places, gone = FOLDERS[case]
+    for place in places:
+        for part in ("project", "env", "inventory"):
+            (tmp_path / kind / place / part).mkdir(parents=True)
+    live = [place for place in places if place != gone]
+    variables = {
+        "sunset_kind": kind,
+        "sunset_runs": str(tmp_path / kind),
+        "sunset_runs_kept": "0s",
+        "sunset_asked": {"others": live},
+        "ansible_operator_meta": {"name": "live", "namespace": namespace},
+    }
+    play = [{"hosts": "localhost", "gather_facts": False, "tasks": [{"include_tasks": str(CLEAR_UP)}]}]
+    (tmp_path / "play.json").write_text(json.dumps(play))
+    command = ["ansible-playbook", str(tmp_path / "play.json"), "--extra-vars", json.dumps(variables)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+    left = {str(path.relative_to(tmp_path / kind)) for path in (tmp_path / kind).rglob("*") if path.is_dir()}
+    assert gone not in left, run.stdout
+    assert left >= {f"{place}/{part}" for place in live for part in ("project", "env", "inventory")}
 
 
 def test_a_suspended_resource_does_nothing(glue: Glue, stage: Stage) -> None:
@@ -222,11 +287,39 @@ def test_an_approval_is_for_the_spec_that_was_shown(glue: Glue, stage: Stage) ->
     spec = {"profile": profile, "policy": "Retain", "instance": {"namespaces": [glue.home]}}
     [asked] = glue.api.create(request("Drain", "own", glue.home, **spec))
     glue.turn(asked)
-    glue.change(asked, approve=glue.status(asked)["planHash"], policy="Delete")
+    seen = glue.status(asked)
+    assert f"  let go {glue.home}/first, without {CLEANUP}" in seen["text"]
+    glue.change(asked, approve=seen["planHash"], policy="Delete")
     run = glue.turn(asked)
-    assert conditions(glue.status(asked))["Blocked"] == "Refused", run.stdout
+    status = glue.status(asked)
+    assert conditions(status) == {"Planned": "PlanMade"}, run.stdout
+    assert status["planHash"] != seen["planHash"]
+    assert f"  delete {glue.home}/first" in status["text"], "the new plan is shown"
+    glue.turn(asked)
     assert not stage.is_gone(first)
     assert not stage.is_gone(second)
+
+
+def test_an_approval_covers_no_option_that_was_not_shown(glue: Glue, fleet: Fleet) -> None:
+    """Whether nodes that fail are put back is in no node's plan, and approved with it all the same."""
+    fleet.nodes(2)
+    with fleet.alive():
+        policy = fleet.prepared_policy()
+        [asked] = glue.api.create(request("NetworkRevert", "vlan", glue.home, nncp=policy))
+        glue.turn(asked)
+        seen = glue.status(asked)["planHash"]
+        glue.change(asked, approve=seen, force=True, onFailure="undo")
+        run = glue.turn(asked)
+        status = glue.status(asked)
+        assert conditions(status) == {"Planned": "PlanMade"}, run.stdout
+        assert status["planHash"] != seen
+        glue.turn(asked)
+        assert fleet.look(policy) is not None
+        glue.change(asked, approve=status["planHash"])
+        assert requeued(glue.turn(asked)) == "1s"
+        run = glue.turn(asked)
+    assert "Completed" in conditions(glue.status(asked)), run.stdout
+    assert fleet.look(policy) is None
 
 
 def test_an_approval_to_let_go_is_none_to_delete_whatever_the_anchor_says_later(glue: Glue, stage: Stage) -> None:
@@ -348,6 +441,28 @@ def test_a_maintenance_that_names_fewer_routes_gives_the_others_back(
     run = glue.turn(asked)
     assert services_in(there.live(one)) != {"shop"}
     assert services_in(there.live(other)) == {"shop"}, run.stdout
+    glue.delete(asked)
+    assert there.ours() == []
+
+
+def test_a_maintenance_that_is_told_to_sweep_gives_back_what_it_holds(
+    glue: Glue, maintenance_on_node: Maintenance, stage: Stage
+) -> None:
+    """Also where somebody else has left something that only looks like a backup."""
+    there = maintenance_on_node
+    [route] = glue.api.create(ingress(there.namespace))
+    junk = {**config_map("junk", stage.another_namespace()), "data": {"target": "x"}}
+    junk["metadata"]["labels"] = {"sunset.dev/maintenance": "backup"}
+    stage.put(junk)
+    [asked] = glue.api.create(request("Maintenance", "tonight", there.namespace, **PAGE))
+    run = glue.turn(asked)
+    assert conditions(glue.status(asked))["Progressing"] == "InMaintenance", run.stdout
+    glue.change(asked, state="swept")
+    run = glue.turn(asked)
+    assert services_in(there.live(route)) == {"shop"}, run.stdout
+    assert (requeued(run), conditions(glue.status(asked))["Progressing"]) == ("1s", "RoutesBack")
+    run = glue.turn(asked)
+    assert "Completed" in conditions(glue.status(asked)), run.stdout
     glue.delete(asked)
     assert there.ours() == []
 

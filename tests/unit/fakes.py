@@ -26,6 +26,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import An
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
 from ansible_collections.sunset.kube.plugins.module_utils.kube.transport import Transport
+from ansible_collections.sunset.kube.plugins.module_utils.labels import parse_selector
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource, record_of
 
 ENDPOINT = Endpoint("api.example.com", 6443)
@@ -485,6 +486,5 @@ def _place(resource: Resource, path: str) -> tuple[bool, str, str]:
 
 
 def _selected(thing: dict[str, Any], query: Mapping[str, str]) -> bool:
-    wanted = dict(part.split("=") for part in query.get("labelSelector", "").split(",") if part)
-    labels = thing["metadata"].get("labels") or {}
-    return all(labels.get(key) == value for key, value in wanted.items())
+    fits = parse_selector(query.get("labelSelector", ""))
+    return fits(thing["metadata"].get("labels") or {})

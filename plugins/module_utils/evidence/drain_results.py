@@ -20,6 +20,7 @@ from ..teardown.drain.scene import KindView
 from ..teardown.drain.survey import Survey
 from ..teardown.plan import Step
 from ..teardown.run_outcome import StepOutcome
+from .drain_table import drain_table
 from .ranked_results import kept_row, plan_rows, step_row, undo_of
 from .results import MOST, bounded, survivor_of
 
@@ -47,6 +48,7 @@ def drain_result(outcome: DrainOutcome, options: DrainOptions, requests: dict[st
         },
         "errors": _errors(outcome),
         "kinds": [_kind(view, survey, steps) for view in survey.scene.views],
+        "table": drain_table(survey),
         "retained": [_retained(one) for one in (*plan.retained, *_stripped(outcome))],
         "stopped": [{"object": one.ref.as_dict(), "replicas": one.wanted} for one in outcome.stopped],
         "came_back": outcome.came_back,

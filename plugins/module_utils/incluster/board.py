@@ -20,7 +20,7 @@ from ..problems import CannotLook, Problem
 from ..shown import NOTHING_SHOWN, Shown
 from .happenings import tell_people
 from .kinds import work_of
-from .shown import kept_of, shown_in
+from .shown import is_for_another_spec, kept_of, shown_in
 from .status import MOST_TEXT, facts_in
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Board:
         self._work = work_of(named["api_version"], named["kind"])
         self._is_the_work = self._work is not None and self._work.engine == job
         self._is_a_drain = self._is_the_work and job == "drain"
+        self._is_planned = False
         self._check_mode = check_mode
         self.item: dict[str, Any] = {}
         self.problem = ""
@@ -107,7 +108,8 @@ class Board:
     def hear(self, event: Event) -> None:
         """An event of the engine: shown at once where it is a milestone, else as soon as it is time again."""
         if isinstance(event, Planned):
-            if self._is_the_work:
+            if self._is_the_work and not self._is_planned:
+                self._is_planned = True  # those that follow are of parts: the drains of an Uninstall have their own
                 self._waiting["planHash"] = event.plan_hash
                 self._announce_softly("Planned", f"plan {event.plan_hash}: {event.summary}")
         elif isinstance(event, StepBegan):
@@ -134,12 +136,14 @@ class Board:
     ) -> None:
         """What a module came to. How the whole ends is said later, by whoever knows the whole.
 
-        `plan`: what was shown and not done. That of a run which goes on with what was approved is only the rest.
+        `plan`: what was shown and not done. That of a run which goes on with what was approved is only the rest, and
+        one for a changed spec must not make its old approval good. One that cannot be carried out yet was seen all the
+        same.
         """
         if self._is_the_work:
             self._waiting.update(facts_in(result), outcome=outcome)
             plan_hash = result.get("plan_hash")
-            if plan and plan_hash and not result.get("failed") and approved in (None, "", plan_hash):
+            if plan and plan_hash and approved in (None, "", plan_hash) and not self._is_approved_for_another_spec():
                 self._waiting["shown"] = kept_of(plan, plan_hash, self._spec_digest)
         elif result.get("failed"):
             self._waiting["outcome"] = outcome
@@ -163,6 +167,10 @@ class Board:
     def _spec_digest(self) -> str:
         """Of the spec that the arguments were taken from: it may be another one by now."""
         return self.named.get("spec_digest") or ""
+
+    def _is_approved_for_another_spec(self) -> bool:
+        self._softly(lambda: self.item or self.look())
+        return is_for_another_spec(self.item, self._spec_digest)
 
     def _is_draining(self, **facts: str) -> None:
         if self._is_a_drain:

@@ -20,8 +20,9 @@ from . import status
 from .board import Board
 from .kinds import Work, work_of
 from .reach import why_out_of_reach
-from .requests import NOTHING, Request, is_deleting, what_is_asked
-from .shown import digest_of
+from .requests import AT_ONCE, NOTHING, Request, is_deleting, what_is_asked
+from .shown import digest_of, is_approved
+from .windows import window_of
 from .words import for_kubectl
 
 if TYPE_CHECKING:
@@ -32,9 +33,17 @@ _EVENTS = {
     status.PLANNED: ("AwaitingApproval", False),
     status.SCHEDULED: ("Scheduled", False),
     status.STANDING: ("InMaintenance", False),
+    status.RETURNED: ("RoutesBack", False),
     status.COMPLETED: ("Completed", False),
     status.BLOCKED: ("Blocked", True),
 }
+
+_APPROVED = "the plan is the approved one; it begins"
+_NOT_APPROVED = (
+    "spec.approve is not for this plan and this spec: look at status.text, and set spec.approve to status.planHash; "
+    "where it says that already, take it away first"
+)
+_NO_HASH = "there is no plan to approve by its hash; set spec.approve to always to carry it out"
 
 
 @dataclass
@@ -72,19 +81,20 @@ def begin(
     others = board.names_of_all()
     if item is None:
         return Begun(NOTHING, message="it is gone", others=others)
+    now = cluster.server_time()
     try:
-        request = _request(item, work, home, cluster.server_time())
+        request = _request(item, work, home, now)
     except Problem as problem:
-        return _cannot_begin(board, str(problem), others, cluster)
+        left = _until_its_end(item, now) if work.role == "maintenance" else None
+        return _cannot_begin(board, str(problem), others, cluster, max(0.0, left or 0.0))
     if request.phase and board.shows_status:
         _write(board, request.phase, request.message, "", cluster)
     roles = tuple(f"{role}_" for role in (work.role, *work.includes))
     usual = {name: value for name, value in (defaults or {}).items() if name.startswith(roles)}
-    arguments = {**usual, **request.arguments}
     return Begun(
         request.go,
         work.role,
-        arguments,
+        _filled_up(request.arguments, usual),
         request.then,
         request.wake_after,
         request.message,
@@ -97,22 +107,49 @@ def begin(
 def _request(item: Mapping[str, Any], work: Work, home: str, now: float) -> Request:
     refusal = why_out_of_reach(item, work, home)
     # What a Maintenance holds goes back by its own name, whatever its spec has come to say.
-    if refusal and not (work.role == "maintenance" and is_deleting(item)):
+    if refusal and not (work.role == "maintenance" and _is_over(item, now)):
         raise BadOption("not done", why=refusal[0], next_step=refusal[1])
     return what_is_asked(item, work, now, home)
 
 
-def _cannot_begin(board: Board, message: str, others: list[str], cluster: Cluster) -> Begun:
-    """Nothing to wait for: only a change of the resource helps."""
+def _is_over(item: Mapping[str, Any], now: float) -> bool:
+    left = _until_its_end(item, now)
+    return is_deleting(item) or (left is not None and left <= 0)
+
+
+def _until_its_end(item: Mapping[str, Any], now: float) -> float | None:
+    """Seconds until the page that a Maintenance has put up has to go; None where it has none, or no end to go by."""
+    if not status.may_have_left_something(item):
+        return None
+    try:
+        end = window_of(item).end
+    except Problem:
+        return None
+    return None if end is None else end - now
+
+
+def _filled_up(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Who gives a part of a mapping keeps the operator's other parts of it."""
+    both = {name: {**usual[name], **given[name]} for name in usual if _are_mappings(usual[name], given.get(name))}
+    return {**usual, **given, **both}
+
+
+def _are_mappings(*values: Any) -> bool:
+    return all(isinstance(value, Mapping) for value in values)
+
+
+def _cannot_begin(board: Board, message: str, others: list[str], cluster: Cluster, wake: float) -> Begun:
+    """Only a change of the resource helps; the page of a Maintenance ends at its time all the same."""
     if board.shows_status and not _says_so_already(board.item, message):
         _write(board, status.BLOCKED, message, "InvalidSpec", cluster)
         board.announce("InvalidSpec", message, warning=True)
-    return Begun(NOTHING, message=message, others=others)
+    return Begun(NOTHING, message=message, others=others, wake_after=wake)
 
 
 def _says_so_already(item: Mapping[str, Any], message: str) -> bool:
     conditions = (item.get("status") or {}).get("conditions") or ()
-    return any(one.get("type") == "Blocked" and one.get("message") == message for one in conditions)
+    told = [one for one in conditions if one.get("type") == "Blocked" and one.get("message") == message]
+    return status.holds(item, "Blocked") and bool(told)
 
 
 @dataclass
@@ -144,6 +181,8 @@ def end(
         return Ended(changed=False)
     if generation:
         board.item["metadata"]["generation"] = generation
+    if phase == status.PLANNED:
+        return _awaits_approval(board, message, cluster)
     what, warning = _EVENTS[phase]
     blocked = phase == status.BLOCKED
     if board.shows_status:
@@ -155,6 +194,23 @@ def end(
         return Ended(changed=True)
     told_for = board.announce(what, message or what, warning=warning)
     return Ended(changed=True, wake_after=status.wait_without_status(board.item, cluster.server_time(), told_for))
+
+
+def _awaits_approval(board: Board, message: str, cluster: Cluster) -> Ended:
+    """A plan was made: for somebody who is going to approve it, or who has done so already."""
+    spec = board.item.get("spec") or {}
+    hash_is_given = spec.get("approve") not in (None, "", "always") and not spec.get("onDeletion")
+    if hash_is_given and is_approved(board.item):
+        _write(board, status.PLANNED, _APPROVED, "", cluster)
+        return Ended(changed=True, wake_after=AT_ONCE)
+    if not (board.item.get("status") or {}).get("planHash"):
+        message = _NO_HASH
+    elif hash_is_given:
+        message = _NOT_APPROVED
+    what, _warning = _EVENTS[status.PLANNED]
+    _write(board, status.PLANNED, message, "", cluster)
+    board.announce(what, message)
+    return Ended(changed=True)
 
 
 def _blocking_reason(item: Mapping[str, Any]) -> str:

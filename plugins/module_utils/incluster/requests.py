@@ -17,9 +17,13 @@ from typing import Any
 from ..profiles.maintenance_operator import ENABLED, HOLDER, PAGE
 from . import status
 from .kinds import Work, arguments_of
+from .shown import is_approved
 from .windows import Window, window_of
 
 NOTHING, PLAN, RUN = "nothing", "plan", "run"
+# Seconds until the second half of what takes two turns: a status that we write ourselves brings nobody back.
+AT_ONCE = 1.0
+_ROUTES_GO_BACK = "its routes go back"
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,15 @@ def what_is_asked(item: Mapping[str, Any], work: Work, now: float, home: str = "
 
 
 def _once(item: Mapping[str, Any], work: Work) -> Request:
-    """What is done once, and only after somebody has seen the plan."""
+    """What is done once, and only after somebody has seen the plan.
+
+    A hash counts for a plan that was shown for this very spec. Of any other the plan is made and kept first: so it can
+    be gone on with, and options that are in no plan are not changed behind an approval.
+    """
     spec = item.get("spec") or {}
     approval = str(spec.get("approve") or "")
     arguments = arguments_of(spec, work.role)
-    if approval and not spec.get("onDeletion"):
+    if (approval == "always" or is_approved(item)) and not spec.get("onDeletion"):
         return Request(RUN, status.RUNNING, arguments={**arguments, **_approved(work, approval)})
     if status.holds(item, "Planned"):
         return Request(NOTHING)
@@ -78,8 +86,8 @@ def _approved(work: Work, approval: str) -> dict[str, Any]:
 def _while_it_goes(item: Mapping[str, Any], work: Work, home: str) -> Request:
     """It is being deleted, and our finalizer holds it until this is done."""
     if work.role == "maintenance":
-        ends = Request(RUN, status.RUNNING, "its routes go back", _ended(item, home))
-        return ends if status.has_begun(item) else Request(NOTHING)
+        ends = Request(RUN, status.RUNNING, _ROUTES_GO_BACK, _ended(item, home))
+        return ends if status.may_have_left_something(item) else Request(NOTHING)
     spec = item.get("spec") or {}
     arguments = arguments_of(spec, work.role)
     if spec.get("onDeletion") and not spec.get("suspend") and not status.holds(item, "Completed"):
@@ -102,8 +110,7 @@ def _maintenance(item: Mapping[str, Any], window: Window, now: float, home: str)
     if window.start is not None and now < window.start:
         return _before_its_start(item, window, now, home)
     if spec.get("state") != "enabled":
-        ends = Request(RUN, status.RUNNING, arguments=_routes_in_its_own_namespace(item))
-        return Request(NOTHING) if status.holds(item, "Completed") else ends
+        return _takes_away(item, home)
     if status.holds(item, "Progressing", reason=status.reason_of(status.STANDING)):
         return Request(NOTHING, wake_after=wake)
     arguments = {**_routes_in_its_own_namespace(item), "maintenance_holder": item["metadata"]["uid"]}
@@ -111,6 +118,15 @@ def _maintenance(item: Mapping[str, Any], window: Window, now: float, home: str)
         arguments = {**arguments, "maintenance_end": window.end_text}
         arguments.pop("maintenance_window", None)
     return Request(RUN, status.RUNNING, arguments=arguments, then=status.STANDING, wake_after=wake)
+
+
+def _takes_away(item: Mapping[str, Any], home: str) -> Request:
+    """A state that shows no page. What it has put there itself goes first: its spec may name other routes by now."""
+    if status.holds(item, "Completed"):
+        return Request(NOTHING)
+    if status.has_begun(item):
+        return Request(RUN, status.RUNNING, _ROUTES_GO_BACK, _ended(item, home), status.RETURNED, AT_ONCE)
+    return Request(RUN, status.RUNNING, arguments=_routes_in_its_own_namespace(item))
 
 
 def _before_its_start(item: Mapping[str, Any], window: Window, now: float, home: str) -> Request:
@@ -179,4 +195,4 @@ def is_deleting(item: Mapping[str, Any]) -> bool:
     return bool((item.get("metadata") or {}).get("deletionTimestamp"))
 
 
-__all__ = ["NOTHING", "PLAN", "RUN", "Request", "is_deleting", "what_is_asked"]
+__all__ = ["AT_ONCE", "NOTHING", "PLAN", "RUN", "Request", "is_deleting", "what_is_asked"]

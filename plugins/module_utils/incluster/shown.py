@@ -61,6 +61,25 @@ def shown_in(status: Mapping[str, Any], plan_hash: str | None, digest: str) -> S
     )
 
 
+def is_approved(item: Mapping[str, Any]) -> bool:
+    """Whether its approval is for the plan that was shown, and for the spec as it is now."""
+    return _approves_what_was_shown(item) and _kept_in(item).get("spec") == digest_of(item.get("spec") or {})
+
+
+def is_for_another_spec(item: Mapping[str, Any], digest: str) -> bool:
+    """Whether its approval was given to a plan of another spec than this one, whatever plan this one has."""
+    return _approves_what_was_shown(item) and _kept_in(item).get("spec") != digest
+
+
+def _approves_what_was_shown(item: Mapping[str, Any]) -> bool:
+    approval = (item.get("spec") or {}).get("approve")
+    return bool(approval) and approval == _kept_in(item).get("planHash")
+
+
+def _kept_in(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    return (item.get("status") or {}).get("shown") or {}
+
+
 def _packed(uids: Iterable[str]) -> str:
     return base64.b64encode(b"".join(uuid.UUID(uid).bytes for uid in sorted(uids))).decode()
 

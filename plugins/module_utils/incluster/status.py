@@ -16,11 +16,16 @@ from ..objects import parse_time
 
 SUSPENDED, SCHEDULED, PLANNING, PLANNED = "suspended", "scheduled", "planning", "planned"
 RUNNING, STANDING, COMPLETED, BLOCKED = "running", "standing", "completed", "blocked"
+RETURNED = "returned"  # what a Maintenance held is back, and what it says by now is still to be done
 
 # phase → condition → (status, reason). What is not named stays as it was.
 PHASES: dict[str, dict[str, tuple[str, str]]] = {
-    SUSPENDED: {"Progressing": ("False", "Suspended")},
-    SCHEDULED: {"Progressing": ("False", "Scheduled"), "Completed": ("False", "Scheduled")},
+    SUSPENDED: {"Progressing": ("False", "Suspended"), "Blocked": ("False", "Suspended")},
+    SCHEDULED: {
+        "Progressing": ("False", "Scheduled"),
+        "Blocked": ("False", "Scheduled"),
+        "Completed": ("False", "Scheduled"),
+    },
     PLANNING: {"Progressing": ("True", "Planning"), "Completed": ("False", "Planning")},
     PLANNED: {
         "Planned": ("True", "PlanMade"),
@@ -35,6 +40,7 @@ PHASES: dict[str, dict[str, tuple[str, str]]] = {
         "Blocked": ("False", "InMaintenance"),
         "Completed": ("False", "InMaintenance"),
     },
+    RETURNED: {"Progressing": ("True", "RoutesBack"), "Completed": ("False", "RoutesBack")},
     COMPLETED: {
         "Planned": ("True", "CarriedOut"),
         "Progressing": ("False", "Completed"),
@@ -69,9 +75,18 @@ def holds(item: Mapping[str, Any], type_: str, *, reason: str = "") -> bool:
 
 def has_begun(item: Mapping[str, Any]) -> bool:
     """Whether something of it may be in force, whatever its spec says now."""
+    return _was_last(item, RUNNING, STANDING, BLOCKED)
+
+
+def may_have_left_something(item: Mapping[str, Any]) -> bool:
+    """The same for the last look of all: also one that calls itself done has done something."""
+    return has_begun(item) or _was_last(item, COMPLETED)
+
+
+def _was_last(item: Mapping[str, Any], *phases: str) -> bool:
     conditions = (item.get("status") or {}).get("conditions") or ()
     reason = next((one.get("reason") for one in conditions if one.get("type") == "Progressing"), "")
-    return reason in {reason_of(phase) for phase in (RUNNING, STANDING, BLOCKED)}
+    return reason in {reason_of(phase) for phase in phases}
 
 
 def in_phase(item: Mapping[str, Any], phase: str, now: str, *, message: str = "", reason: str = "") -> dict[str, Any]:
@@ -121,7 +136,7 @@ def wait_without_status(item: Mapping[str, Any], now: float, told_for: float) ->
 def facts_in(result: Mapping[str, Any]) -> dict[str, Any]:
     """What a result says that the status shows, under the names people see there."""
     facts: dict[str, Any] = {}
-    if result.get("plan_hash"):
+    if "plan_hash" in result:  # an empty one, too: that of the plan before is none to approve any more
         facts["planHash"] = result["plan_hash"]
     lines = result.get("text") or result.get("table")
     if lines:

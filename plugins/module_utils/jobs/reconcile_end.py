@@ -18,7 +18,11 @@ ARGUMENTS = {
     **CONNECTION,
     "parallel": RUN["parallel"],
     **RESOURCE,
-    "phase": {"type": "str", "choices": ["scheduled", "planned", "standing", "completed", "blocked"], "required": True},
+    "phase": {
+        "type": "str",
+        "choices": ["scheduled", "planned", "standing", "returned", "completed", "blocked"],
+        "required": True,
+    },
     "text": {"type": "str", "default": ""},
     "generation": {"type": "int", "default": 0},
 }

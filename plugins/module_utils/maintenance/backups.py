@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..objects import ObjectRef, Record, moment, parse_time, record_of
-from .changes import Change, Operation, change_from
+from ..problems import Refused
+from ..profiles.gitops_owners import GITOPS_OWNERS
+from .changes import Change, Operation, change_from, text_in
 from .markers import BACKUP, BACKUP_PREFIX, HOLDERS, OUR_LABEL, REASON, ROLE, UNTIL
 
 # Whoever runs a task and names no holder. Never written down: a backup that names nobody is theirs.
@@ -35,6 +37,21 @@ class Paused:
     name: str
     annotation: str
     value: str
+
+    @property
+    def group(self) -> str:
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def who(self) -> tuple[str, str, str, str]:
+        """The same for one and the same object, in whichever version somebody names it."""
+        return self.group, self.kind, self.namespace, self.name
+
+    @property
+    def is_one_of_ours(self) -> bool:
+        """Whether we ever ask such an owner to wait, and in this way. Whoever writes a ConfigMap may name anything."""
+        asked = (self.group, self.kind, (self.annotation, self.value))
+        return asked in [(owner.group, owner.kind, owner.pause_owner) for owner in GITOPS_OWNERS]
 
 
 @dataclass(frozen=True)
@@ -145,25 +162,52 @@ def _written(remarks: Remarks) -> dict[str, str]:
 
 
 def _read(annotations: Mapping[str, str]) -> Remarks:
-    until, holders = annotations.get(UNTIL), frozenset(annotations.get(HOLDERS, "").split())
-    return Remarks(parse_time(until) if until else None, annotations.get(REASON, ""), holders or Remarks.holders)
+    until = annotations.get(UNTIL)
+    return Remarks(parse_time(until) if until else None, annotations.get(REASON, ""), holders_in(annotations))
+
+
+def holders_in(annotations: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(annotations.get(HOLDERS, "").split()) or Remarks.holders
 
 
 def read_backup(item: Mapping[str, Any]) -> Backup:
+    """One that holds something else than we write is refused: whoever may write a ConfigMap can make one."""
+    try:
+        return _parsed(item)
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as problem:
+        metadata = item["metadata"]
+        raise Refused(
+            "cannot read the backup",
+            which=f"ConfigMap {metadata.get('namespace')}/{metadata.get('name')}",
+            why="somebody else has written to it",
+            next_step="put back what was changed; or, if its route shows no page, delete it",
+        ) from problem
+
+
+def _parsed(item: Mapping[str, Any]) -> Backup:
     record = record_of(item["metadata"])
     data: Mapping[str, str] = item.get("data") or {}
     target = json.loads(data.get(_TARGET) or "{}")
     numbers = sorted(key for key in data if key.isdigit())
     return Backup(
         record,
-        ObjectRef(*(target.get(key, "") for key in ("api_version", "kind", "namespace", "name", "uid"))),
+        ObjectRef(*(text_in(target, key, "") for key in ("api_version", "kind", "namespace", "name", "uid"))),
         [change_from(json.loads(data[key])) for key in numbers],
-        [Paused(**json.loads(data[key])) for key in sorted(data) if key.startswith(_PAUSED)],
-        Began(**json.loads(data.get(_BEGAN) or "{}")),
+        [one for key in sorted(data) if key.startswith(_PAUSED) and (one := _paused(data[key])).is_one_of_ours],
+        Began(**_texts(data.get(_BEGAN) or "{}")),
         _read(record.annotations),
         frozenset(data),
         made_at(item),
     )
+
+
+def _paused(text: str) -> Paused:
+    return Paused(**_texts(text))
+
+
+def _texts(text: str) -> dict[str, str]:
+    found = json.loads(text)
+    return {key: text_in(found, key) for key in found}
 
 
 def made_at(item: Mapping[str, Any]) -> float:

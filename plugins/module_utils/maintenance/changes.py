@@ -60,12 +60,20 @@ class Change:
 def change_from(data: Mapping[str, Any]) -> Change:
     return Change(
         Role(data["role"]),
-        data["identity"],
-        data["pattern"],
-        data["pointer"],
+        text_in(data, "identity"),
+        text_in(data, "pattern"),
+        text_in(data, "pointer"),
         data.get("before", ABSENT),
         data.get("after", ABSENT),
     )
+
+
+def text_in(data: Mapping[str, Any], key: str, otherwise: str | None = None) -> str:
+    """What is no text is no name, whatever else it may be."""
+    value = data[key] if otherwise is None else data.get(key, otherwise)
+    if not isinstance(value, str):
+        raise TypeError(f"{key} is no text")
+    return value
 
 
 def latest(changes: Sequence[Change]) -> dict[tuple[str, str, str], Change]:

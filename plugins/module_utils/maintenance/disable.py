@@ -37,7 +37,7 @@ from .recalling import recall
 from .recording import forget, let_go, record
 from .restore import Restore, restore
 from .rights import require_all
-from .scene import HostedPage, Route, Scene, look, look_again, look_for_held
+from .scene import HostedPage, Route, Scene, Unreadable, look, look_again, look_for_held
 from .seed import SEED_MARKS, adopt_seed_backups, forget_seed, is_seeds, seed_backup_of, sweep_seed_pages
 from .selection import Chosen, choose, kinds_of, missing, namespaces_of, needed_kinds
 from .swap import Wish
@@ -55,7 +55,9 @@ class Return:
 
 def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     if options.holder and not options.targets:
-        let_go_of(look_for_held(options.holder, None, run.cluster), options, outcome, run)
+        held, unreadable = look_for_held(options.holder, None, run.cluster)
+        warn_of(unreadable, outcome, run)
+        let_go_of(held, options, outcome, run)
         return
     meant = kinds_of(options.targets, options.kinds, run.cluster)
     scene = look(
@@ -65,11 +67,26 @@ def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) 
         widely=False,
         needed=needed_kinds(options.targets, meant),
     )
+    warn_of(scene.unreadable, outcome, run)
     adopt_seed_backups(scene, run)
     absent = missing(options.targets, meant, scene)
     if absent:
         outcome.warn(f"not there any more: {', '.join(absent[:10])}", run.tell)
-    _open(choose(options.targets, meant, scene, before=True), scene, options, outcome, run)
+    chosen = choose(options.targets, meant, scene, before=True)
+    _open(chosen, scene, options, outcome, run)
+    refuse_to_forget([one.route for one in chosen], options.holder)
+
+
+def refuse_to_forget(routes: Sequence[Route], holder: str) -> None:
+    """A page that this one holds stays where nobody can read how it was before: that is not done."""
+    for route in routes:
+        if route.unreadable and route.pages and holder in route.unreadable.holders:
+            raise Refused("a page stays", which=f"on {route.ref}", why=route.unreadable.why)
+
+
+def warn_of(unreadable: Sequence[Unreadable], outcome: MaintenanceOutcome, run: Run) -> None:
+    for one in unreadable:
+        outcome.warn(one.why, run.tell)
 
 
 def let_go_of(held: Sequence[Backup], options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
@@ -88,11 +105,12 @@ def let_go_beyond(routes: Sequence[Route], options: MaintenanceOptions, outcome:
         return
     meant = {route.uid for route in routes}
     try:
-        held = look_for_held(options.holder, None, run.cluster)
+        held, unreadable = look_for_held(options.holder, None, run.cluster)
     except Interrupted:
         raise
     except Problem:  # who may not look everywhere holds nothing elsewhere
-        held = look_for_held(options.holder, namespaces_of(options.targets), run.cluster)
+        held, unreadable = look_for_held(options.holder, namespaces_of(options.targets), run.cluster)
+    warn_of(unreadable, outcome, run)
     left = [backup for backup in held if backup.target.uid not in meant]
     if left:
         plan_hash = outcome.plan_hash

@@ -22,7 +22,7 @@ from ..problems import Interrupted, Problem, Refused
 from .backups import BY_HAND, Began, Remarks
 from .changes import Operation, never_shown
 from .coverage import as_it_will_be, tell_what_stays_open
-from .disable import let_go_beyond, take_pages_away
+from .disable import let_go_beyond, take_pages_away, warn_of
 from .drift import last_writer, put_back
 from .end_job import end_jobs
 from .gitops import Truce, make_truce
@@ -66,12 +66,14 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
         needed=needed_kinds(options.targets, meant),
     )
     outcome.unseen = scene.unseen
+    warn_of(scene.unreadable, outcome, run)
     chosen = _choose(options, meant, scene, outcome)
     around = look_around(options, [one.route for one in chosen], scene, run.cluster)
     swapped = [one.route for one in chosen if not around.overlays(one.route, _selection(one, options))]
     truce = make_truce(swapped, options.gitops, outcome, run)  # who is not touched is not put back
     refuse_all(
-        [(one.route, why) for one in chosen if (why := why_no_page(one.route))]
+        [(one.route, one.route.unreadable.why) for one in chosen if one.route.unreadable]
+        + [(one.route, why) for one in chosen if (why := why_no_page(one.route))]
         + [(one.route, why) for one in chosen for why in around.why_not(one.route, _selection(one, options))]
         + truce.refused
     )

@@ -54,7 +54,7 @@ def tell_maintenance(
         PageSetOutcome(*place, page.digest, f"kept for {len(page.owners)} routes")
         for place, page in sorted(scene.pages.items())
     ]
-    outcome.unseen = scene.unseen
+    outcome.unseen = [*scene.unseen, *(one.why for one in scene.unreadable)]
     if options.coverage:
         _cover(shown, scene, outcome, cluster)
     return outcome

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..events import Did, Noted
+from ..events import Did, Noted, Warned
 from ..gitops.healers import PAUSED_FOR, annotations_of
 from ..objects import ObjectRef, Resource, record_of
 from ..pointers import ABSENT
@@ -158,8 +158,18 @@ def _others(paused: Paused, done: frozenset[str], run: Run) -> list[str]:
             next_step=f"let state: disabled run as a user who may list configmaps everywhere, or take "
             f"{paused.annotation} and {PAUSED_FOR} off it by hand",
         ) from problem
-    backups = [read_backup(item) for item in items if item["metadata"].get("uid") not in done]
-    return [str(backup.target) for backup in backups if paused in backup.paused]
+    others = [item for item in items if item["metadata"].get("uid") not in done]
+    backups = [backup for item in others if (backup := _readable(item, run)) is not None]
+    return [str(backup.target) for backup in backups if paused.who in {one.who for one in backup.paused}]
+
+
+def _readable(item: Mapping[str, Any], run: Run) -> Backup | None:
+    """One that nobody can read keeps nobody waiting: else whoever writes in one namespace could stop all the others."""
+    try:
+        return read_backup(item)
+    except Refused as problem:
+        run.tell(Warned(str(problem)))
+        return None
 
 
 def _patch(
@@ -186,7 +196,7 @@ def _patch(
 
 
 def _resource(paused: Paused, run: Run) -> Resource | None:
-    return run.cluster.find_kind(paused.api_version.rpartition("/")[0], paused.kind).resource
+    return run.cluster.find_kind(paused.group, paused.kind).resource
 
 
 def _read(paused: Paused, resource: Resource | None, run: Run) -> dict[str, Any] | None:

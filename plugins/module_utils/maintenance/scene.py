@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
-from ..problems import BadOption, CannotLook, Interrupted, Problem
+from ..problems import BadOption, CannotLook, Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
-from .backups import Backup, made_at, read_backup
+from .backups import Backup, backup_name, holders_in, made_at, read_backup
 from .changes import Change
 from .locations import Location, locations_of
 from .markers import BACKUP, DIGEST, MARKER, OVERLAY, OVERLAY_PLACES, PAGE, ROLE
@@ -43,6 +43,7 @@ class Route:
     backup: Backup | None = None
     recalled: Sequence[Change] = ()  # of places that the backup does not tell of
     overlay: Route | None = None  # a second route in front of it, made by us
+    unreadable: Unreadable | None = None  # what should be its backup
 
     @property
     def known(self) -> Sequence[Change]:
@@ -111,6 +112,14 @@ class HostedPage:
         return self.record.namespace, self.record.name
 
 
+@dataclass(frozen=True)
+class Unreadable:
+    """A ConfigMap that calls itself a backup and is none."""
+
+    holders: frozenset[str]
+    why: str
+
+
 @dataclass
 class Scene:
     routes: dict[str, Route] = field(default_factory=dict)  # by uid
@@ -119,6 +128,7 @@ class Scene:
     strays: list[Route] = field(default_factory=list)  # overlays of routes that are not there
     resources: dict[str, tuple[RouteKind, Resource]] = field(default_factory=dict)
     unseen: list[str] = field(default_factory=list)  # where we could not look, and why
+    unreadable: list[Unreadable] = field(default_factory=list)
 
 
 def look(
@@ -193,12 +203,15 @@ def look_again(routes: Iterable[Route], cluster: Cluster) -> dict[str, Route]:
     return found
 
 
-def look_for_held(holder: str, namespaces: frozenset[str] | None, cluster: Cluster) -> list[Backup]:
-    """Backups of routes that are in maintenance on behalf of this one."""
+def look_for_held(
+    holder: str, namespaces: frozenset[str] | None, cluster: Cluster
+) -> tuple[list[Backup], list[Unreadable]]:
+    """Backups of routes that are in maintenance on behalf of this one, and those that only say so."""
     seen = Scene()
     for item in _config_maps(namespaces, cluster):
         _sort_in(item, seen)
-    return [backup for backup in seen.orphans if holder in backup.holders]
+    held = [backup for backup in seen.orphans if holder in backup.holders]
+    return held, [one for one in seen.unreadable if holder in one.holders]
 
 
 def look_at_ours(namespaces: frozenset[str], cluster: Cluster) -> tuple[dict[Place, HostedPage], dict[str, Backup]]:
@@ -260,13 +273,27 @@ def _sort_in(item: Mapping[str, Any], scene: Scene) -> None:
         page = HostedPage(record, record.owner_uids, record.annotations.get(DIGEST, ""), made_at(item))
         scene.pages[page.place] = page
         return
-    backup = read_backup(item)
+    try:
+        backup = read_backup(item)
+    except Refused as problem:
+        _set_aside(record, str(problem), scene)
+        return
     route = scene.routes.get(backup.target.uid)
     # Whoever may write in one namespace must not say how a route of another one was before.
     if route is None or route.namespace != record.namespace:
         scene.orphans.append(backup)
     else:
         route.backup = backup
+
+
+def _set_aside(record: Record, why: str, scene: Scene) -> None:
+    """It must not hold up the routes of others; its own one, which only its name tells, is not touched."""
+    found = Unreadable(holders_in(record.annotations), why)
+    scene.unreadable.append(found)
+    own = [route for route in scene.routes.values() if backup_name(route.uid) == record.name]
+    for route in own:
+        if route.namespace == record.namespace:
+            route.unreadable = found
 
 
 def find_kinds(names: Iterable[str], kinds: Sequence[RouteKind], cluster: Cluster) -> list[RouteKind]:

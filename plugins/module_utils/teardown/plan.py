@@ -13,7 +13,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,8 @@ class Plan:
     unmatched: list[Entry] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     allow: tuple[str, ...] = ()  # protected finalizers that force may take, too
+    # Option → what it says, of those that decide over more than the objects: who approves a plan approves them, too.
+    terms: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def going(self) -> list[Entry]:
@@ -114,7 +116,8 @@ class Plan:
             for step in self.steps
         ]
         consent = [sorted(self.allow)] if self.allow and self.forced else []
-        return hashlib.sha256(json.dumps([*rows, *consent]).encode()).hexdigest()[:16]
+        terms = [sorted(self.terms.items())] if self.terms else []
+        return hashlib.sha256(json.dumps([*rows, *consent, *terms]).encode()).hexdigest()[:16]
 
     @property
     def releases(self) -> list[Release]:

@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Planned, Progress, StepBegan
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.board import Board
+from ansible_collections.sunset.kube.plugins.module_utils.incluster.shown import digest_of, is_approved
 from ansible_collections.sunset.kube.plugins.module_utils.shown import NOTHING_SHOWN
 
 from ..fakes import FakeClock
@@ -52,6 +53,28 @@ def test_what_was_shown_for_another_spec_was_not_shown() -> None:
     assert board_of(server, "drain", spec="delete").shown("abc") == NOTHING_SHOWN
 
 
+def test_a_changed_spec_whose_plan_has_the_same_hash_is_not_approved_by_the_old_approval() -> None:
+    server = OneResource("ManagedClusterDeletion", spec={"spokeContent": "orphan"})
+    job, before = "managed_cluster", digest_of({"spokeContent": "orphan"})
+    board_of(server, job, spec=before).settle({"plan_hash": "abc"}, "planned", plan(FIRST))
+    server.item["spec"] = {"spokeContent": "delete", "approve": "abc"}
+    after = digest_of(server.item["spec"])
+    for _look in range(2):
+        board_of(server, job, spec=after).settle({"plan_hash": "abc"}, "planned", plan(FIRST))
+        assert not is_approved(server.item)
+    del server.item["spec"]["approve"]
+    board_of(server, job, spec=after).settle({"plan_hash": "abc"}, "planned", plan(FIRST))
+    server.item["spec"]["approve"] = "abc"
+    assert is_approved(server.item), "it was given anew"
+
+
+def test_a_plan_that_cannot_be_carried_out_yet_was_seen_all_the_same() -> None:
+    """One cluster of many does not answer: who approves the plan wants the others to go."""
+    server = OneResource("ManagedClusterDeletion")
+    board_of(server, "managed_cluster").settle({"plan_hash": "abc", "failed": True}, "refused", plan(FIRST))
+    assert board_of(server, "managed_cluster").shown("abc").deleted == {FIRST}
+
+
 def test_the_plan_is_that_of_the_main_module() -> None:
     """An Uninstall puts a page in front of the application: that has a plan of its own, which nobody approves."""
     server = OneResource("Uninstall", status={"planHash": "mine", "outcome": "planned"})
@@ -62,6 +85,17 @@ def test_the_plan_is_that_of_the_main_module() -> None:
     assert server.events == {}
     board_of(server, "maintenance").settle({"plan_hash": "its own", "failed": True}, "refused")
     assert server.status == {"planHash": "mine", "outcome": "refused"}, "that is why the whole stopped"
+
+
+def test_the_plan_of_an_uninstall_is_not_taken_for_that_of_its_drains() -> None:
+    server = OneResource("Uninstall")
+    board = board_of(server, "uninstall")
+    for plan_hash in ("whole", "of a drain"):
+        board.hear(Planned("three objects", plan_hash))
+        board._clock.sleep(60)
+    board.hear(StepBegan("Domains", 1, 10))
+    assert server.status["planHash"] == "whole"
+    assert [event["reason"] for event in server.events.values()] == ["Planned"]
 
 
 def test_a_network_policy_is_planned_by_a_module_of_another_name() -> None:

@@ -14,6 +14,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.incluster import statu
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.kinds import WORKS, arguments_of, work_of
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.reach import why_out_of_reach
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.requests import Request, what_is_asked
+from ansible_collections.sunset.kube.plugins.module_utils.incluster.shown import digest_of
 from ansible_collections.sunset.kube.plugins.module_utils.objects import parse_time
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
 
@@ -32,6 +33,12 @@ def resource(kind: str, *phases: str, deleting: bool = False, generation: int = 
     return item
 
 
+def shown(item: dict[str, Any], plan_hash: str = "abc") -> dict[str, Any]:
+    """The same, after its plan was shown for the spec it has now."""
+    kept = {"planHash": plan_hash, "spec": digest_of(item["spec"])}
+    return {**item, "status": {**item.get("status", {}), "shown": kept}}
+
+
 def asked(item: dict[str, Any], home: str = "") -> Request:
     work = work_of(item["apiVersion"], item["kind"])
     assert work is not None
@@ -42,8 +49,22 @@ ONCE = {
     "new": (resource("Uninstall"), "plan"),
     "planned": (resource("Uninstall", "planned"), "nothing"),
     "planned, then changed": (resource("Uninstall", "planned") | {"spec": {"release": "b"}}, "nothing"),
-    "approved": (resource("Uninstall", "planned", approve="abc"), "run"),
-    "blocked": (resource("Uninstall", "blocked", approve="abc"), "run"),
+    "approved": (shown(resource("Uninstall", "planned", approve="abc")), "run"),
+    "approved as it is created": (resource("Uninstall", approve="abc"), "plan"),
+    "approved is another plan": (shown(resource("Uninstall", approve="abd")), "plan"),
+    "approved is another plan, and this one is seen": (
+        shown(resource("Uninstall", "planned", approve="abd")),
+        "nothing",
+    ),
+    "approved, then changed": (
+        shown(resource("Uninstall", approve="abc")) | {"spec": {"approve": "abc", "force": True}},
+        "plan",
+    ),
+    "approved with more time": (
+        shown(resource("Uninstall", timeout=9)) | {"spec": {"approve": "abc", "timeout": 99}},
+        "run",
+    ),
+    "blocked": (shown(resource("Uninstall", "blocked", approve="abc")), "run"),
     "blocked while it planned": (resource("Uninstall", "blocked"), "plan"),
     "done": (resource("Uninstall", "completed", approve="always"), "nothing"),
     "suspended": (resource("Uninstall", approve="always", suspend=True), "nothing"),
@@ -69,9 +90,9 @@ def test_what_is_done_is_done_for_that_spec_only() -> None:
 
 
 def test_an_approval_becomes_the_arguments_that_the_role_asks_for() -> None:
-    assert asked(resource("Uninstall", approve="abc")).arguments == {"uninstall_confirm": "abc"}
+    assert asked(shown(resource("Uninstall", approve="abc"))).arguments == {"uninstall_confirm": "abc"}
     assert asked(resource("Uninstall", approve="always")).arguments == {"uninstall_confirm": "skip"}
-    assert asked(resource("Drain", approve="abc")).arguments == {"drain_plan_hash": "abc"}
+    assert asked(shown(resource("Drain", approve="abc"))).arguments == {"drain_plan_hash": "abc"}
     assert asked(resource("Drain", approve="always")).arguments == {}
     assert asked(resource("Uninstall")).arguments == {"uninstall_confirm": "skip", "uninstall_planning": True}
 
@@ -138,7 +159,7 @@ LEAVING = {
     "scheduled": (("scheduled",), "nothing"),
     "suspended": (("suspended",), "nothing"),
 }
-LEAVING |= {"over": (("completed",), "nothing"), "standing": (("standing",), "run"), "under way": (("running",), "run")}
+LEAVING |= {"over": (("completed",), "run"), "standing": (("standing",), "run"), "under way": (("running",), "run")}
 LEAVING |= {"half done": (("blocked",), "run")}
 
 
@@ -157,6 +178,23 @@ def test_a_maintenance_that_stands_ends_at_its_time_though_it_is_suspended() -> 
     assert (asked(never).go, asked(never).phase) == ("nothing", "suspended")
     missed = resource("Maintenance", state="enabled", end="30m", suspend=True)
     assert (asked(missed).go, asked(missed).phase) == ("nothing", "suspended")
+
+
+@pytest.mark.parametrize("state", ["swept", "disabled"])
+def test_a_maintenance_that_shows_no_page_any_more_first_gives_back_what_it_holds(state: str) -> None:
+    """Its spec may name fewer routes by now, or none: nobody else would know of the others."""
+    edited = resource("Maintenance", "standing", state=state, targets=[{"name": "a"}])
+    edited["metadata"]["generation"] = 2
+    first = asked(edited)
+    assert first.arguments == {"maintenance_state": "disabled", "maintenance_holder": "u"}
+    assert (first.go, first.then, first.wake_after) == ("run", "returned", 1.0)
+    edited["status"] = status.in_phase(edited, first.then, BORN)
+    second = asked(edited)
+    assert (second.go, second.then, second.wake_after) == ("run", "completed", 0.0)
+    assert second.arguments["maintenance_targets"] == [{"name": "a", "namespace": "home"}]
+    assert second.arguments["maintenance_state"] == state
+    edited["status"] = status.in_phase(edited, second.then, BORN)
+    assert asked(edited).go == "nothing"
 
 
 def test_a_maintenance_whose_start_is_moved_waits_for_it_without_its_page() -> None:

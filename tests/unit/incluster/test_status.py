@@ -53,6 +53,13 @@ def test_what_holds_for_an_older_spec_does_not_hold() -> None:
     assert not status.holds(item(), "Completed")
 
 
+@pytest.mark.parametrize("phase", ["suspended", "scheduled"])
+def test_what_waits_is_not_blocked_any_more(phase: str) -> None:
+    blocked = status.in_phase(item(), "blocked", EARLY, message="no such time")
+    after = status.in_phase(item(2, **blocked), phase, LATE)
+    assert [one["status"] for one in after["conditions"] if one["type"] == "Blocked"] == ["False"]
+
+
 def test_a_result_is_shown_with_bounds() -> None:
     row = {
         "api_version": "v1",

@@ -75,6 +75,30 @@ def test_every_key_of_the_result_is_documented_and_every_documented_one_is_retur
     assert told - {"changed", "diff"} == set(yaml.safe_load(drain.RETURN)) - {"cluster", "evidence"}
 
 
+def test_the_table_names_what_goes_what_is_let_go_and_what_stays(server: FakeServer) -> None:
+    """It is what somebody approves."""
+    assert result_of(check_mode=True)["table"] == [
+        "policy Retain",
+        "Domain: 0 to delete, 1 to let go",
+        f"  let go shop/web, without {F}",
+    ]
+    server.add(DOMAINS, "other", finalizers=[F], annotations={"helm.sh/resource-policy": "keep"})
+    assert result_of(check_mode=True, policy="Delete")["table"] == [
+        "policy Delete",
+        "Domain: 1 to delete, 1 to let go",
+        "  delete shop/web",
+        f"  let go shop/other, without {F}",
+    ]
+
+
+def test_a_long_table_is_cut_and_says_so(server: FakeServer) -> None:
+    for number in range(300):
+        server.add(DOMAINS, f"more-{number}", finalizers=[F])
+    table = result_of(check_mode=True)["table"]
+    assert len(table) < 200
+    assert table[-1] == "  … and 201 more"
+
+
 def test_bad_options_are_refused_before_anything_is_asked(server: FakeServer) -> None:
     result = result_of(profile="ngrock")
     assert (result["failed"], "did you mean ngrok?" in result["msg"], server.asked) == (True, True, [])

@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
+
+import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.backups import (
     BY_HAND,
@@ -28,9 +31,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.changes im
 )
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef
 from ansible_collections.sunset.kube.plugins.module_utils.pointers import ABSENT
+from ansible_collections.sunset.kube.plugins.module_utils.problems import Refused
 from ansible_collections.sunset.kube.tests.unit.maintenance.route_shapes import patched
 
 UID = "3e1f5c1e-6a3c-4c8e-9a57-0f5b8f6f2a10"
+SKIP = "argocd.argoproj.io/skip-reconcile"
 LONG = "x" * 253
 TARGET = ObjectRef("networking.k8s.io/v1", "Ingress", "shop", LONG, UID)
 
@@ -97,11 +102,56 @@ def test_whose_page_it_is_is_remembered_and_nobody_is_whoever_runs_tasks_by_hand
 
 
 def test_who_waits_is_remembered() -> None:
-    one = Paused("v1", "Application", "argo", "shop", "skip", "true")
-    other = Paused("v1", "Application", "argo", "cart", "skip", "true")
+    one = Paused("argoproj.io/v1alpha1", "Application", "argo", "shop", SKIP, "true")
+    other = dataclasses.replace(one, name="cart")
     item = stored(paused=[one])
     item = patched(item, grown(read_backup(item), [], [other], Remarks(1767225600.0, "CHG-7")))
     assert read_backup(item).paused == [one, other]
+
+
+FORGED_PAUSES = {
+    "another kind": {"kind": "AppProject"},
+    "another group": {"api_version": "example.com/v1"},
+    "another annotation": {"annotation": "example.com/locked"},
+    "another value": {"value": "false"},
+}
+
+
+@pytest.mark.parametrize("case", FORGED_PAUSES)
+def test_only_whom_we_ask_to_wait_can_be_let_go_on(case: str) -> None:
+    """Whoever writes in one namespace must not take annotations off objects of another one."""
+    real = Paused("argoproj.io/v1alpha1", "Application", "argo", "shop", SKIP, "true")
+    forged = dataclasses.replace(real, **FORGED_PAUSES[case])
+    assert read_backup(stored(paused=[forged, real])).paused == [real]
+
+
+FORGED: dict[str, dict[str, str]] = {
+    "no JSON": {"target": "x"},
+    "no mapping": {"target": "[]"},
+    "a name that is no text": {"target": '{"uid": ["a"]}'},
+    "a change that lacks something": {"0000": "{}"},
+    "a change of no known role": {"0000": '{"role": "x", "identity": "", "pattern": "", "pointer": ""}'},
+    "a place that is no text": {"0000": '{"role": "backend", "identity": 1, "pattern": "", "pointer": ""}'},
+    "an owner that lacks something": {"paused-0": "{}"},
+    "more than there is to a beginning": {"began": '{"at": "", "by": "", "for": ""}'},
+    "a beginning that is no text": {"began": '{"at": []}'},
+    "too deep": {"target": "[" * 100_000},
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_what_we_never_wrote_is_refused_by_its_name(case: str) -> None:
+    item = stored()
+    item["data"].update(FORGED[case])
+    with pytest.raises(Refused, match=f"ConfigMap shop/{backup_name(UID)}"):
+        read_backup(item)
+
+
+def test_a_time_that_is_none_is_refused_too() -> None:
+    item = stored()
+    item["metadata"]["annotations"]["sunset.dev/maintenance-until"] = "soon"
+    with pytest.raises(Refused):
+        read_backup(item)
 
 
 def test_putting_what_stands_there_is_nothing_to_do() -> None:

@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.events import Warned
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.backups import (
     Backup,
     Began,
@@ -61,10 +63,10 @@ def annotations(server: FakeServer) -> dict[str, str]:
     return found
 
 
-def backup(server: FakeServer, route: str) -> Backup:
+def backup(server: FakeServer, route: str, paused: Paused = PAUSED) -> Backup:
     """On the cluster, with the owner that waits."""
     target = ObjectRef("networking.k8s.io/v1", "Ingress", "shop", route, f"uid-{route}")
-    made = new_backup(target, [], [PAUSED], Began(), Remarks())
+    made = new_backup(target, [], [paused], Began(), Remarks())
     item = server.add(CONFIG_MAPS, made["metadata"]["name"], labels={"sunset.dev/maintenance": "backup"})
     item["data"] = made["data"]
     return read_backup(item)
@@ -108,6 +110,26 @@ def test_the_owner_goes_on_with_the_last_route(server: FakeServer) -> None:
     assert annotations(server) == OURS
     assert resume([first, second], run_on(server)) == {}
     assert annotations(server) == {}
+
+
+def test_one_owner_is_the_same_in_every_version(server: FakeServer) -> None:
+    """Else whoever writes a backup for a route of his own could end the pause of another one."""
+    application(server, OURS)
+    backup(server, "first")
+    forged = backup(server, "second", dataclasses.replace(PAUSED, api_version="argoproj.io/v9"))
+    assert resume([forged], run_on(server)) == {}
+    assert annotations(server) == OURS
+
+
+def test_a_backup_that_nobody_can_read_keeps_nobody_waiting(server: FakeServer) -> None:
+    application(server, OURS)
+    mine = backup(server, "web")
+    server.add(CONFIG_MAPS, "junk", labels={"sunset.dev/maintenance": "backup"})["data"] = {"target": "x"}
+    run = run_on(server)
+    assert resume([mine], run) == {}
+    assert annotations(server) == {}
+    assert isinstance(run.tell, Told)
+    assert ["junk" in event.text for event in run.tell if isinstance(event, Warned)] == [True]
 
 
 def test_a_claim_that_comes_while_the_owner_is_let_go_on_is_noticed(server: FakeServer) -> None:

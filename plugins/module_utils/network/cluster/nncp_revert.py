@@ -137,8 +137,6 @@ def _take_back(policy: Policy, scene: Scene, records: Records, run: Run) -> None
 
 def _planned(policy: Policy, scene: Scene, records: Records, run: Run) -> Plan:
     plan = make_plan(run.options, policy, scene, records, moment(run.cluster.server_time()))
-    rest = plan.is_rest_of(run.options.shown)
-    check_limits(len(plan.nodes), plan.hash, run.options.max_objects, run.options.plan_hash, rest=rest)
     outcome = run.outcome
     outcome.plan, outcome.most, outcome.nodes = plan, plan.most, _first_outcomes(plan)
     for warning in plan.warnings:
@@ -146,7 +144,24 @@ def _planned(policy: Policy, scene: Scene, records: Records, run: Run) -> Plan:
     to_do = sum(len(wave.nodes) for wave in plan.waves)
     summary = f"{to_do} of {len(plan.nodes)} nodes to take back, {plan.most} at once, in {len(plan.waves)} waves"
     run.tell(Planned(summary, plan.hash))
+    _check_limits(plan, run)
     return plan
+
+
+def _check_limits(plan: Plan, run: Run) -> None:
+    """After the plan was told: who is refused because it is another one has to see it."""
+    options, rest = run.options, plan.is_rest_of(run.options.shown)
+    try:
+        check_limits(len(plan.nodes), plan.hash, options.max_objects, options.plan_hash, rest=rest)
+    except Refused:
+        _nobody_waits(run.outcome)
+        raise
+
+
+def _nobody_waits(outcome: NncpOutcome) -> None:
+    """It stays a plan: no node's turn comes."""
+    for one in outcome.nodes.values():
+        one.phase = Phase.PLANNED if one.phase is Phase.WAITING else one.phase
 
 
 def _first_outcomes(plan: Plan) -> dict[str, NodeOutcome]:
@@ -163,8 +178,7 @@ def _first_outcomes(plan: Plan) -> dict[str, NodeOutcome]:
 def _rehearse(plan: Plan, records: Records, run: Run) -> None:
     """Check mode: the server tries every write."""
     run.outcome.changed, run.outcome.outcome = True, "planned"
-    for one in run.outcome.nodes.values():
-        one.phase = Phase.PLANNED if one.phase is Phase.WAITING else one.phase
+    _nobody_waits(run.outcome)
     text = progress_text("planned", run.outcome, run.cluster.server_time())
     tried = [send(plan.policy, marking(plan.policy, text), "mark", run, dry_run=True)]
     if plan.policy.in_progress:

@@ -31,6 +31,8 @@ from .scene import Enactment, NodeView, Policy, Scene
 from .waves import Wave, waves_of
 
 _FEW = 5
+# They decide over what is risky, over nodes that do not answer, and over those that are done when one fails.
+_TERMS = ("force", "unreachable", "on_failure")
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Plan:
     gone: list[str] = field(default_factory=list)  # nodes with a record that are not in the cluster any more
     unseen: dict[str, str] = field(default_factory=dict)  # nodes nothing can be planned for, and why
     warnings: list[str] = field(default_factory=list)
+    # Option → what it says, of those that decide over more than the states: who approves a plan approves them, too.
+    terms: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def work(self) -> frozenset[str]:
@@ -86,6 +90,7 @@ class Plan:
             "nodes": {name: one.reversal.state for name, one in self.nodes.items()},
             "waves": [wave.nodes for wave in self.waves],
             "most": self.most,
+            "terms": dict(self.terms),
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -119,7 +124,8 @@ def make_plan(options: NncpOptions, policy: Policy, scene: Scene, records: Recor
     most, warning = most_unavailable(len(nodes), _wanted(options, policy))
     to_do = [one.view for one in nodes.values() if not one.reversal.unchanged and not one.unreachable]
     gone = [name for name in names if name not in scene.nodes]
-    plan = Plan(policy, nodes, waves_of(to_do, options.canary), most, gone, unseen)
+    terms = {option: getattr(options, option) for option in _TERMS}
+    plan = Plan(policy, nodes, waves_of(to_do, options.canary), most, gone, unseen, terms=terms)
     plan.warnings = [*warnings, *([warning] if warning else [])]
     _refuse_what_cannot_be(plan, scene, options)
     return plan

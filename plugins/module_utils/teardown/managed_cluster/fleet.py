@@ -43,6 +43,8 @@ from .works import hosted_suffix, is_a_hook, next_wave, replica_set_of, strange_
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
+# They decide what becomes of the content on the clusters, of what only their agents could free, and of namespaces.
+_TERMS = ("spoke_content", "on_unreachable", "namespace", "manifestworks")
 _MOST_LANES = 200  # each keeps a thread, and while it waits a watch
 
 
@@ -209,7 +211,7 @@ def _hub_is_alive(cluster: Cluster) -> bool:
 
 def _plan(views: Sequence[ClusterView], kinds: HubKinds, options: ClusterOptions) -> Plan:
     """Everything that is there now, in the order it would go. What others delete is not in it."""
-    plan = Plan()
+    plan = Plan(terms={option: getattr(options, option) for option in _TERMS})
     for rank, view in enumerate(views, 1):
         left = [list(records) for records in view.kinds]
         while (wave := next_wave(left, kinds.works, view.agents, options.manifestworks)) is not None:

@@ -77,6 +77,20 @@ def test_a_plan_that_is_too_large_or_has_changed_writes_nothing() -> None:
         assert writes(hub) == []
 
 
+TERMS = {"spoke_content": "orphan", "on_unreachable": "force", "namespace": "keep", "manifestworks": "addon_only"}
+
+
+@pytest.mark.parametrize("option", TERMS)
+def test_what_becomes_of_the_clusters_content_is_approved_with_the_plan(option: str) -> None:
+    hub = hub_with()
+    seen = removed(hub, "edge", check_mode=True).plan.hash
+    assert removed(hub, "edge", check_mode=True, timeout=5).plan.hash == seen
+    hub.log.clear()
+    failure = removed(hub, "edge", plan_hash=seen, **{option: TERMS[option]}).failure
+    assert "the plan has changed" in str(failure)
+    assert writes(hub) == []
+
+
 def test_a_missing_right_shows_before_the_first_write() -> None:
     hub = hub_with("w")
     hub.forbidden.add(("delete", "manifestworks"))
