@@ -15,6 +15,8 @@ from typing import Protocol
 
 from .problems import Interrupted
 
+_TURN = 0.1  # seconds until a sleeper looks at the stop sign again
+
 
 class Clock(Protocol):
     """Monotonic seconds for deadlines; ages of objects use the server's time instead."""
@@ -49,21 +51,27 @@ class RealClock:
 
 
 class StopSign:
-    """Raised once (SIGTERM, SIGINT): no further write is sent, waits end, the run still reports."""
+    """Raised once (SIGTERM, SIGINT): no further write is sent, waits end, the run still reports.
+
+    Without any lock: a signal handler runs in the middle of whatever the main thread does, and a lock that the thread
+    holds just then would never be free again. `threading.Event` has one.
+    """
 
     def __init__(self) -> None:
-        self._event = threading.Event()
+        self._is_set = False
         self.reason = ""
 
     def set(self, reason: str) -> None:
         self.reason = self.reason or reason
-        self._event.set()
+        self._is_set = True
 
     def is_set(self) -> bool:
-        return self._event.is_set()
+        return self._is_set
 
     def wait(self, seconds: float) -> None:
-        self._event.wait(seconds)
+        end = time.monotonic() + seconds
+        while not self._is_set and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, _TURN))
 
     def raise_if_set(self) -> None:
         if self.is_set():

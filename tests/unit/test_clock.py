@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from types import SimpleNamespace
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -54,12 +55,36 @@ def test_the_real_clock_does_not_sleep_once_somebody_wishes_to_stop() -> None:
 
 
 def test_the_real_clock_sleeps_at_the_stop_sign_so_that_it_can_be_woken() -> None:
-    slept: list[float] = []
     sign = StopSign()
-    sign._event = SimpleNamespace(wait=slept.append)  # type: ignore[assignment]
-    RealClock(sign).sleep(7.0)
+    timer = threading.Timer(0.05, sign.set, ("received SIGTERM",))
+    timer.start()
+    RealClock(sign).sleep(3600.0)  # a test that hangs here has failed
+    timer.join()
     RealClock().sleep(0.0)  # without a sign of somebody's, it has its own
-    assert slept == [7.0]
+
+
+def test_a_stop_sign_can_be_set_at_any_moment_of_a_wait() -> None:
+    """By a signal handler, which runs between two lines of the waiting thread: with a lock held there it would hang."""
+
+    def wait_and_be_told_at_line(number: int) -> None:
+        sign, lines = StopSign(), iter(range(number))
+
+        def at_every_line(frame: FrameType, event: str, _value: Any) -> Any:
+            if event == "line" and next(lines, None) is None:
+                sign.set("received SIGINT")
+            return at_every_line
+
+        sys.settrace(at_every_line)
+        sign.wait(0.001)
+        sys.settrace(None)
+
+    waiters = [threading.Thread(target=wait_and_be_told_at_line, args=(number,), daemon=True) for number in range(30)]
+    for waiter in waiters:
+        waiter.start()
+    patience = Deadline(RealClock(), 10.0)
+    for waiter in waiters:
+        waiter.join(patience.left())
+    assert not [waiter for waiter in waiters if waiter.is_alive()]
 
 
 def test_the_real_clock_waits_in_short_turns_so_that_a_signal_is_noticed() -> None:
