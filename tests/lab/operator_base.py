@@ -54,6 +54,12 @@ def store() -> Iterator[Store]:
         yield Store(folder, ready.read_text())
 
 
+def forget_store() -> None:
+    """The next one who needs it makes it anew."""
+    with store() as images:
+        (images.folder / "ready").unlink()
+
+
 @functools.cache
 def key() -> str:
     """Changes with everything that goes into the base image."""

@@ -36,18 +36,28 @@ def built() -> tuple[Path, str]:
     if target.exists():
         os.utime(target)
         return target, reference
-    with operator_base.store() as images:
-        if not target.exists():  # the one we waited for may have built just this
-            target.parent.mkdir(parents=True, exist_ok=True)
-            scratch = target.with_name(f".new-{target.name}")
-            scratch.unlink(missing_ok=True)
-            with tempfile.TemporaryDirectory(prefix="operator-") as place:
-                _build(images, Path(place), tarball)
-            images.export(TAG, scratch, reference)
-            images.remove(TAG)
-            scratch.rename(target)  # appears whole or not at all
-            _forget_old(target.parent)
+    try:
+        _make(target, reference, tarball)
+    except LabError:
+        # buildah compares files with their sums: a store that somebody has written to is of no use any more.
+        operator_base.forget_store()
+        _make(target, reference, tarball)
     return target, reference
+
+
+def _make(target: Path, reference: str, tarball: Path) -> None:
+    with operator_base.store() as images:
+        if target.exists():  # the one we waited for has built just this
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch = target.with_name(f".new-{target.name}")
+        scratch.unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(prefix="operator-") as place:
+            _build(images, Path(place), tarball)
+        images.export(TAG, scratch, reference)
+        images.remove(TAG)
+        scratch.rename(target)  # appears whole or not at all
+        _forget_old(target.parent)
 
 
 def _build(images: Store, place: Path, tarball: Path) -> None:
