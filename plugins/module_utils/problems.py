@@ -20,6 +20,11 @@ class Problem(Exception):
         self.why = why
         self.next_step = next_step
 
+    @property
+    def is_forbidden(self) -> bool:
+        """The API server says that this user may not; another one may."""
+        return False
+
     def __str__(self) -> str:
         head = f"{self.what} {self.which}".strip()
         sentence = f"{head}: {self.why}" if self.why else head

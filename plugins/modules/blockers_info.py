@@ -188,6 +188,9 @@ blockers:
         certain:
           description: Whether it is in the way now, or only may be.
           type: bool
+    may_stay:
+      description: Whether anything speaks for it that it hangs, or would hang. An owner that is alive does not.
+      type: bool
     suggestion:
       description: The first thing to do about this object.
       type: str

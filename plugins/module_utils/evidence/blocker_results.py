@@ -54,6 +54,7 @@ def _row(row: Blocked, now: float) -> dict[str, Any]:
         "deleting_for": None if age is None else round(age),
         "finalizers": [_holder(holder, row) for holder in row.holders],
         "causes": [_cause(cause) for cause in row.causes],
+        "may_stay": row.may_stay,
         "suggestion": row.suggestion,
     }
 

@@ -55,15 +55,9 @@ def verdict_of(result: Mapping[str, Any], *, check_mode: bool = False) -> str:
 def _of_explanation(result: Mapping[str, Any]) -> str:
     if any(row["deleting_for"] is not None for row in result["blockers"]):
         return "something hangs"
-    if result["obstacles"] or any(map(_may_stay, result["blockers"])):
+    if result["obstacles"] or any(row["may_stay"] for row in result["blockers"]):
         return "something would hang"
     return "not everything was seen" if result.get("unreadable") else "nothing hangs"
-
-
-def _may_stay(row: Mapping[str, Any]) -> bool:
-    """As `Blocked.may_stay` has it: an owner that is alive or leaves it alone is no reason."""
-    reasons = [cause for cause in row["causes"] if cause["what"] != "gitops" or cause["certain"]]
-    return bool(reasons) or any(one["alive"] != "alive" for one in row["finalizers"])
 
 
 def _facts(result: Mapping[str, Any], cluster: str, when: str, who: str) -> Iterator[tuple[str, str]]:

@@ -75,6 +75,10 @@ class ApiError(Problem):
         self.message = message
         self.causes = causes
 
+    @property
+    def is_forbidden(self) -> bool:
+        return self.status == 403
+
 
 HINTS = {
     401: "check the credentials: the token or certificate may have expired",

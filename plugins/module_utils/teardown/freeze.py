@@ -248,6 +248,6 @@ def _probe(wanted: Freeze, namespace: str, cluster: Cluster) -> bool:
         return False
     if _message(wanted) in problem.why or nothing_can_be_created(problem):
         return True
-    if problem.status == 403 and _MARK not in problem.why:
+    if problem.is_forbidden and _MARK not in problem.why:
         raise problem  # no right to try it: not knowing is no yes
     return False

@@ -140,17 +140,21 @@ EXPLAINED: dict[str, Any] = {
     "changed": False,
     "title": "namespace shop",
     "missing": "",
-    "blockers": [{"object": WEB, "deleting_for": 9, "finalizers": [HOLDER], "causes": [], "suggestion": "do it"}],
+    "blockers": [
+        {
+            "object": WEB,
+            "deleting_for": 9,
+            "finalizers": [HOLDER],
+            "causes": [],
+            "may_stay": True,
+            "suggestion": "do it",
+        }
+    ],
     "obstacles": [],
     "deadlocks": [{"objects": [], "steps": ["a waits for b", "b waits for a"], "cut": "cut it", "size": 2}],
     "next_steps": [f"step {number}" for number in range(12)],
     "unreadable": ["Leases: HTTP 403"],
     "text": [],
-}
-LEFT_ALONE = {
-    "deleting_for": None,
-    "finalizers": [],
-    "causes": [{"what": "gitops", "text": "it is paused", "suggestion": "", "certain": False}],
 }
 VERDICTS: dict[str, tuple[dict[str, Any], str]] = {
     "something hangs": ({}, "something hangs"),
@@ -160,17 +164,8 @@ VERDICTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "nothing": ({"blockers": [], "unreadable": []}, "nothing hangs"),
     "nothing that could be seen": ({"blockers": []}, "not everything was seen"),
-    "its owner is alive": (
-        {
-            "blockers": [
-                {**EXPLAINED["blockers"][0], "deleting_for": None, "finalizers": [{**HOLDER, "alive": "alive"}]}
-            ],
-            "unreadable": [],
-        },
-        "nothing hangs",
-    ),
-    "its owner leaves it alone": (
-        {"blockers": [{**EXPLAINED["blockers"][0], **LEFT_ALONE}], "unreadable": []},
+    "it will go by itself": (
+        {"blockers": [{**EXPLAINED["blockers"][0], "deleting_for": None, "may_stay": False}], "unreadable": []},
         "nothing hangs",
     ),
 }

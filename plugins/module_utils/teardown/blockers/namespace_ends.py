@@ -4,7 +4,7 @@
 
 """What keeps a namespace besides its content: finalizers in its spec, and nobody who takes the last one off.
 
-Room: teardown. One list more, of Leases in kube-system, and only where a namespace is empty and still there.
+Room: teardown. One request more, and only where a namespace is empty and still there.
 """
 
 from __future__ import annotations
@@ -43,16 +43,12 @@ def fetch_namespace_ends(
     found: list[Lease] = []
 
     def look() -> None:
-        items = cluster.list_whole(LEASES, _HOME)
-        found.extend(lease_of(item, cluster.server_time()) for item in items if _is_of_the_controller(item))
+        item = cluster.read_whole(LEASES, _HOME, _CONTROLLER)
+        found.extend([lease_of(item, cluster.server_time())] if item else [])
 
     if any(_OWN in finalizers[name] for name in empty):
         census.attempt(f"whether {_CONTROLLER} is alive", look)
     return NamespaceEnds(finalizers, empty, found[0] if found else None)
-
-
-def _is_of_the_controller(lease: Mapping[str, Any]) -> bool:
-    return bool(value_at(lease, "metadata.name") == _CONTROLLER)
 
 
 def held_by_its_spec(kind: Resource, record: Record, ends: NamespaceEnds) -> Iterable[Cause]:

@@ -42,7 +42,7 @@ def cause_of_refusal(problem: ApiError, verb: str, ref: ObjectRef, kind: Resourc
             return read(match, _WORDS[verb], ref), ""
     if problem.status == 422 and problem.causes:
         return _schema(problem, _WORDS[verb], ref, kind), ""
-    if problem.status == 403:
+    if problem.is_forbidden:
         return Cause(RIGHTS, f"the API server refuses {_WORDS[verb]}: {problem.message}", "ask for the right"), ""
     if problem.status in (404, 409, 429) or problem.status >= 500:
         return None, problem.why

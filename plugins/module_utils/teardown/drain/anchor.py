@@ -118,7 +118,7 @@ def _all_of(resource: Resource, wish: AnchorWish, cluster: Cluster) -> list[dict
     try:
         return cluster.list_whole(resource)
     except Problem as problem:
-        if getattr(problem, "status", 0) != 403 or not wish.name:
+        if not problem.is_forbidden or not wish.name:
             raise
         item = cluster.read_whole(resource, wish.namespace, wish.name)
         return [item] if item else []

@@ -94,11 +94,10 @@ class Look:
         return view
 
     def _note_failure(self, view: KindView, problem: Problem) -> None:
-        status = getattr(problem, "status", 0)
-        if status == 404 and view.resource and not self._cluster.is_installed(view.resource):
+        if getattr(problem, "status", 0) == 404 and view.resource and not self._cluster.is_installed(view.resource):
             view.state, view.why, view.resource = _NOT_INSTALLED, "its definition went while we looked", None
             return
-        view.state = "forbidden" if status == 403 else "group unavailable"
+        view.state = "forbidden" if problem.is_forbidden else "group unavailable"
         view.why = problem.why or str(problem)
 
     def _records(self, resource: Resource) -> list[Record]:

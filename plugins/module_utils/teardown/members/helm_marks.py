@@ -70,9 +70,9 @@ class _Looking:
         except ENDS_THE_TASK:
             raise
         except Problem as problem:
-            status = getattr(problem, "status", 0)
-            if status != 404:  # its definition went, and discovery is a moment late
-                self._note(self.forbidden if status == 403 else self.failed, f"{resource.qualified}: {problem.why}")
+            if getattr(problem, "status", 0) != 404:  # its definition went, and discovery is a moment late
+                place = self.forbidden if problem.is_forbidden else self.failed
+                self._note(place, f"{resource.qualified}: {problem.why}")
             return
         for listing in listings:
             found = [
@@ -87,7 +87,7 @@ class _Looking:
         try:
             return self.cluster.list_everywhere(resource, _BY_HELM)
         except Problem as problem:
-            if getattr(problem, "status", 0) != 403 or not resource.namespaced:
+            if not problem.is_forbidden or not resource.namespaced:
                 raise
             listing = self.cluster.list(resource, namespace, _BY_HELM)
             self._note(self.forbidden, f"{resource.qualified}: seen in namespace {namespace} only")

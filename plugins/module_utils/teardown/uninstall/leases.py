@@ -22,7 +22,6 @@ from ..plan import Ground
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-_FORBIDDEN = 403
 # Letters that Kubernetes makes names of: without vowels, so that hardly any word of a person's is taken for one.
 _RANDOM = "[bcdfghjklmnpqrstvwxz2456789]"
 _ONE_WORD = rf"-{_RANDOM}{{5}}(?![a-z0-9-])"
@@ -71,7 +70,7 @@ def _held_by(workloads: list[Workload], namespace: str, looker: Looker, cluster:
     try:
         leases = cluster.list_whole(LEASES, namespace)
     except Problem as problem:
-        if getattr(problem, "status", 0) != _FORBIDDEN:
+        if not problem.is_forbidden:
             raise
         looker.warnings.append(f"leader Leases in {namespace} stay: they cannot be looked at ({problem.why})")
         return set()

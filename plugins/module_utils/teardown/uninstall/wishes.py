@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _ROUTES_STAY = "routes: keep"
-_FORBIDDEN = 403
 
 
 def adjusting(options: UninstallOptions, cluster: Cluster) -> Adjust:
@@ -115,7 +114,7 @@ def _namespace_if_seen(options: UninstallOptions, looker: Looker, cluster: Clust
     try:
         return cluster.read(NAMESPACES, "", name)
     except Problem as problem:
-        if options.delete_namespace or getattr(problem, "status", 0) != _FORBIDDEN:
+        if options.delete_namespace or not problem.is_forbidden:
             raise
         looker.warnings.append(f"cannot see whether namespace {name} is being deleted ({problem.why})")
         return None

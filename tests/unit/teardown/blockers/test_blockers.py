@@ -15,20 +15,23 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import 
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Interrupted, Problem, Unreachable
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import (
-    Blocked,
     Explanation,
-    explain_blockers,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
 from ansible_collections.sunset.kube.tests.unit.fakes import (
-    DAEMONSETS,
     DEPLOYMENTS,
     DOMAINS,
     NAMESPACES,
     PODS,
     VERBS,
-    Told,
     named,
+)
+from ansible_collections.sunset.kube.tests.unit.teardown.blockers.explaining import (
+    F,
+    explained,
+    row,
+    shop_with,
+    steps,
 )
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
@@ -39,18 +42,14 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     api_error,
 )
 
-F = "shop.example.com/cleanup"
 CLAIMS = Resource("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", True, "", ("pvc",), VERBS)
 PVC = "kubernetes.io/pvc-protection"
 FOREGROUND = "foregroundDeletion"
-SHOP = Target(namespace="shop")
 
 
 @pytest.fixture
 def cluster() -> FakeCluster:
-    made = FakeCluster(*SERVED, DAEMONSETS, CLAIMS)
-    made.add(NAMESPACES, "shop", labels={"kubernetes.io/metadata.name": "shop"})
-    return made
+    return shop_with(CLAIMS)
 
 
 def going(cluster: FakeCluster, *conditions: dict[str, str]) -> None:
@@ -68,19 +67,6 @@ def operator(cluster: FakeCluster, available: int, namespace: str = "ops") -> No
         status={"availableReplicas": available},
         managedFields=[{"time": "2025-12-31T00:00:00Z"}],
     )
-
-
-def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
-    return explain_blockers(target, cluster, Told())
-
-
-def row(told: Explanation, name: str) -> Blocked:
-    [found] = [one for one in told.blocked if one.record.name == name]
-    return found
-
-
-def steps(told: Explanation) -> list[str]:
-    return [str(step) for step in told.next_steps]
 
 
 def text(told: Explanation) -> str:

@@ -14,51 +14,33 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.blocker_tree import tree_of
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef, Resource
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import (
-    Explanation,
-    explain_blockers,
-)
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.refusals import cause_of_refusal
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
 from ansible_collections.sunset.kube.tests.unit.fakes import (
-    DAEMONSETS,
     DEPLOYMENTS,
     DOMAINS,
     NAMESPACES,
     NODES,
     PODS,
     VERBS,
-    Told,
     named,
 )
+from ansible_collections.sunset.kube.tests.unit.teardown.blockers.explaining import F, explained, shop_with, steps
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
-    SERVED,
     WEBHOOKS,
     FakeCluster,
     api_error,
 )
 
-F = "shop.example.com/cleanup"
 BUDGETS = Resource("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True, verbs=VERBS)
 VOLUMES = Resource("", "v1", "PersistentVolume", "persistentvolumes", False, "", ("pv",), VERBS)
 USAGES = Resource("protection.crossplane.io", "v1beta1", "Usage", "usages", True, verbs=VERBS)
-SHOP = Target(namespace="shop")
 
 
 @pytest.fixture
 def cluster() -> FakeCluster:
-    made = FakeCluster(*SERVED, DAEMONSETS, BUDGETS, VOLUMES, USAGES)
-    made.add(NAMESPACES, "shop", labels={"kubernetes.io/metadata.name": "shop"})
-    return made
-
-
-def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
-    return explain_blockers(target, cluster, Told())
-
-
-def steps(told: Explanation) -> list[str]:
-    return [str(step) for step in told.next_steps]
+    return shop_with(BUDGETS, VOLUMES, USAGES)
 
 
 def told_of(cluster: FakeCluster, kind: str, name: str, what: str) -> list[str]:

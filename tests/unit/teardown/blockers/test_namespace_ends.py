@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import (
     Blocked,
-    Explanation,
-    explain_blockers,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
-from ansible_collections.sunset.kube.tests.unit.fakes import LEASES, NAMESPACES, Told, named
+from ansible_collections.sunset.kube.tests.unit.fakes import LEASES, NAMESPACES, named
+from ansible_collections.sunset.kube.tests.unit.teardown.blockers.explaining import explained
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, FakeCluster, api_error
 
 LONG_AGO, NOW = "2025-12-31T23:00:00Z", "2026-01-01T00:00:00Z"
@@ -26,10 +25,6 @@ def namespace(*finalizers: str, **more: Any) -> FakeCluster:
     cluster = FakeCluster()
     cluster.add(NAMESPACES, "shop", spec={"finalizers": list(finalizers)}, **{"deleted": True, **more})
     return cluster
-
-
-def explained(cluster: FakeCluster) -> Explanation:
-    return explain_blockers(Target(namespace="shop"), cluster, Told())
 
 
 def of_namespace(cluster: FakeCluster) -> Blocked:
@@ -93,7 +88,17 @@ def test_a_lease_that_may_not_be_seen_is_said_and_proves_nothing() -> None:
 ASKED = {"an empty one": (namespace("kubernetes"), 1), "one with content": (full(namespace("kubernetes")), 0)}
 
 
-@pytest.mark.parametrize(("cluster", "lists"), named(ASKED))
-def test_leases_of_the_system_are_listed_only_for_an_empty_namespace(cluster: FakeCluster, lists: int) -> None:
+@pytest.mark.parametrize(("cluster", "times"), named(ASKED))
+def test_the_controller_is_asked_for_only_where_a_namespace_is_empty(
+    cluster: FakeCluster, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[tuple[str, str]] = []
+    original = cluster.read_whole
+
+    def read_whole(resource: Resource, place: str, name: str) -> dict[str, Any] | None:
+        read.append((place, name))
+        return original(resource, place, name)
+
+    monkeypatch.setattr(cluster, "read_whole", read_whole)
     explained(cluster)
-    assert sum("leases" in line and "kube-system" in line for line in cluster.lists) == lists
+    assert read.count(("kube-system", "kube-controller-manager")) == times

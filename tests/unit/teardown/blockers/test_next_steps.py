@@ -9,55 +9,39 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import (
-    Blocked,
-    Explanation,
-    explain_blockers,
-)
+from ansible_collections.sunset.kube.plugins.module_utils.objects import record_of
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers import cause
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import Blocked
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
 from ansible_collections.sunset.kube.tests.unit.fakes import (
-    DAEMONSETS,
     DEPLOYMENTS,
     DOMAINS,
-    NAMESPACES,
-    Told,
     named,
+)
+from ansible_collections.sunset.kube.tests.unit.teardown.blockers.explaining import (
+    F,
+    explained,
+    row,
+    shop_with,
+    steps,
 )
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import GITOPS
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     DEFINITIONS,
-    SERVED,
     FakeCluster,
     api_error,
     named_members,
 )
 
-F = "shop.example.com/cleanup"
 KEDA = "finalizer.keda.sh"
-SHOP = Target(namespace="shop")
 WEB = Target(kind="Domain", name="web", namespace="shop")
 UNKNOWN = "if you know that nobody should remove it any more (what is lost without it is not known): "
 
 
 @pytest.fixture
 def cluster() -> FakeCluster:
-    made = FakeCluster(*SERVED, DAEMONSETS, *GITOPS)
-    made.add(NAMESPACES, "shop", labels={"kubernetes.io/metadata.name": "shop"})
-    return made
-
-
-def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
-    return explain_blockers(target, cluster, Told())
-
-
-def steps(told: Explanation) -> list[str]:
-    return [str(step) for step in told.next_steps]
-
-
-def row(told: Explanation, name: str) -> Blocked:
-    [found] = [one for one in told.blocked if one.record.name == name]
-    return found
+    return shop_with(*GITOPS)
 
 
 def operator(cluster: FakeCluster, available: int) -> None:
@@ -157,6 +141,14 @@ def test_nothing_is_to_be_done_about_a_healthy_object_whose_owner_is_alive(clust
     cluster.add(DOMAINS, "web", finalizers=[F])
     told = explained(cluster, WEB)
     assert (row(told, "web").suggestion, steps(told), row(told, "web").may_stay) == ("", [], False)
+
+
+@pytest.mark.parametrize("certain", [False, True])
+def test_an_owner_that_leaves_it_alone_is_no_reason_to_stay(certain: bool) -> None:
+    web = Blocked(
+        DOMAINS, record_of({"name": "web"}), causes=[cause.Cause(cause.GITOPS, "it is paused", certain=certain)]
+    )
+    assert web.may_stay is certain
 
 
 def test_nothing_is_taken_off_an_object_that_is_not_being_deleted(cluster: FakeCluster) -> None:
