@@ -76,6 +76,32 @@ def kind(found: dict[str, Any], name: str) -> dict[str, Any]:
     return next(row for row in found["kinds"] if row["kind"] == name)
 
 
+# -- the plan, for whoever approves it ---------------------------------------------------------------------------------
+
+
+def test_the_table_says_of_each_object_what_becomes_of_it_and_what_stays() -> None:
+    table = result()["table"]
+    assert table[:3] == ["policy Retain", "Service: 0 to delete, 1 to let go", f"  let go shop/web, without {F}"]
+    assert table[-4:-2] == [
+        "stays elsewhere: Basket shop/b (status.id b_1): policy Retain",
+        "stays elsewhere: ShopOperator ops/main (status.id op_1): "
+        "the operator does not run, so nobody deregisters it outside the cluster",
+    ]
+    assert [line.split(":")[:2] for line in table[-2:]] == [
+        ["not touched", " Ingress shop/unclear"],
+        ["not touched", " Basket shop/theirs"],
+    ]
+
+
+def test_a_long_list_of_what_goes_cuts_off_neither_a_kind_nor_what_stays() -> None:
+    cluster = shop()
+    held(cluster, *((STORES, f"s-{number:03}") for number in range(300)), labels=MARKED)
+    table = result_of(drained(cluster, check_mode=True))["table"]
+    assert "Store: 0 to delete, 301 to let go" in table
+    assert [line for line in table if line.startswith("  … and")] == ["  … and 276 more"]
+    assert table[-1].startswith("not touched: Basket shop/theirs")
+
+
 # -- a run -------------------------------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ import jinja2
 import jinja2.nodes
 import pytest
 import yaml
+from ansible.plugins.filter.core import to_bool
 
 ROOT = Path(__file__).parents[3]
 PLACES = ("roles/*/tasks/*.yml", "playbooks/**/*.yml", "operator/playbooks/**/*.yml")
@@ -67,6 +68,21 @@ def test_the_question_comes_where_facts_are_words_as_well(total: int, asks: bool
     }
     for name in ("Ask", "Put a page in front of it"):
         assert bool(words.compile_expression(tasks[name]["when"])(**facts)) is asks
+
+
+@pytest.mark.parametrize(("rehearse", "told"), [("false", "not taken back"), ("true", "could be taken back")])
+def test_an_answer_of_the_command_line_is_a_word_and_no_is_no(rehearse: str, told: str) -> None:
+    task = tasks_of("roles/network_revert/tasks/node.yml")["Show what came of it"]["vars"]
+    plain = jinja2.Environment()
+    plain.filters["bool"] = to_bool
+    facts = {
+        "network_revert_planning": False,
+        "network_revert_policy": "vlan100",
+        "network_revert_rehearse": rehearse,
+        "network_revert_result": {"outcome": "rolled_back", "changed": False},
+        "network_revert_words": task["network_revert_words"],
+    }
+    assert f"vlan100: {told}" in plain.from_string(task["network_revert_told"]).render(facts)
 
 
 def test_what_a_play_says_of_check_mode_is_never_taken_back() -> None:
