@@ -132,14 +132,14 @@ def perform(
     show: Callable[[Event], bool],
     here: bool = False,
     keep: Callable[[dict[str, Any]], None] | None = None,
-    met: Callable[[str], None] | None = None,
+    met: Callable[[dict[str, str]], None] | None = None,
     set_aside: Callable[[dict[str, Any]], None] | None = None,
     asked_by: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Run a job and return its result; a failed one has `failed` and `msg`, with whatever was done until then.
 
     `show` gets every event and says whether it showed it, `keep` gets every row of the timeline, while the job goes on;
-    `met` gets the address of the cluster, `set_aside` what is about to be deleted, before it is. `asked_by` names a
+    `met` gets the cluster's address and name, `set_aside` what is about to be deleted, before it is. `asked_by` names a
     custom resource whose status shows how it goes.
     """
     try:
@@ -150,7 +150,7 @@ def perform(
     except Problem as problem:
         return _result(Report({"changed": False}, failure=problem), params, [], "")
     if met is not None:
-        met(cluster.endpoint.url)
+        met({"cluster": cluster.endpoint.url, "cluster_name": cluster.endpoint.title})
     others: dict[str, Cluster] = {}
 
     def other_cluster(context: str) -> Cluster:
@@ -242,7 +242,7 @@ def run_module(job: Job) -> None:
             check_mode=module.check_mode,
             stop=stop,
             show=_nobody,
-            met=lambda url: where.update(cluster=url),
+            met=where.update,
         )
     hand_back(module, {**result, **where})
 

@@ -113,6 +113,11 @@ cluster:
   returned: always, unless there is none to talk to
   type: str
   sample: https://api.example.com:6443
+cluster_name:
+  description: The cluster as a person knows it, its context (if there is one) and its address.
+  returned: always, unless there is none to talk to
+  type: str
+  sample: context prod (https://api.example.com:6443)
 requests:
   description: How many requests were sent, by verb.
   returned: always

@@ -120,7 +120,7 @@ class EngineAction(ActionBase):
                 show=lines,
                 here=True,
                 keep=timeline.add if timeline else None,
-                met=lambda url: where.update(cluster=url),
+                met=where.update,
                 set_aside=set_aside,
                 asked_by=asked_by,
             )

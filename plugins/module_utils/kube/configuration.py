@@ -68,6 +68,7 @@ class _Found:
     impersonate_user: str | None = None
     impersonate_groups: tuple[str, ...] = ()
     origin: str = ""
+    context: str = ""
 
 
 def load_endpoint(options: ConnectionOptions, environ: Mapping[str, str] | None = None) -> Endpoint:
@@ -126,6 +127,7 @@ def _from_kubeconfig(kubeconfig: str | Mapping[str, Any], context: str | None, d
         impersonate_user=_optional(user.get("as")),
         impersonate_groups=tuple(map(str, groups)) if isinstance(groups, (list, tuple)) else (str(groups),),
         origin=f"context {chosen.context} of {chosen.where}",
+        context=chosen.context,
     )
     try:
         found.ca_file = _file(cluster, "certificate-authority", directory)
@@ -269,6 +271,7 @@ def _endpoint(found: _Found, options: ConnectionOptions, environ: Mapping[str, s
         headers=tuple(headers),
         proxy=_proxy_for(scheme, host, found.proxy, options.no_proxy, environ),
         origin=found.origin,
+        context=found.context,
     )
 
 

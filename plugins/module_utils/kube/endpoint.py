@@ -25,6 +25,7 @@ class Endpoint:
     proxy: str | None = field(default=None, repr=False)
     # For people: "context lab of ~/.kube/config".
     origin: str = ""
+    context: str = ""
 
     @property
     def url(self) -> str:
@@ -35,6 +36,11 @@ class Endpoint:
     def authority(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
+
+    @property
+    def title(self) -> str:
+        """The cluster as a question names it: "context prod (https://api.example.com:6443)"."""
+        return f"context {self.context} ({self.url})" if self.context else self.url
 
     @property
     def is_loopback(self) -> bool:

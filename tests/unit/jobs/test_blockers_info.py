@@ -38,7 +38,7 @@ def test_the_result_is_what_is_documented_and_nothing_is_written(server: FakeSer
     told = Told()
     result = result_of(told, namespace="shop")
     told = {key for key in result if not key.startswith("_")} - {"changed"}
-    assert told == set(yaml.safe_load(blockers_info.RETURN)) - {"cluster", "evidence"}
+    assert told == set(yaml.safe_load(blockers_info.RETURN)) - {"cluster", "cluster_name", "evidence"}
     assert result["changed"] is False
     asked = {asked.method: asked for asked in server.asked}
     assert set(asked) == {"GET", "POST", "PATCH"}

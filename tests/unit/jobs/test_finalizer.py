@@ -103,7 +103,7 @@ def test_every_key_of_the_result_is_documented(server: FakeServer, check_mode: b
 def test_every_documented_key_is_returned_by_some_run(server: FakeServer) -> None:
     told = {key for check_mode in (True, False) for key in result_of(check_mode)}
     # The fronts add the address and the folder.
-    assert set(yaml.safe_load(module.RETURN)) - told == {"cluster", "evidence"}
+    assert set(yaml.safe_load(module.RETURN)) - told == {"cluster", "cluster_name", "evidence"}
 
 
 def test_bad_options_are_refused_before_anything_is_asked(server: FakeServer) -> None:

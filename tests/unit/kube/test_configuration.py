@@ -109,7 +109,10 @@ def test_a_kubeconfig_is_read_from_a_path(file: Any) -> None:
         8080,
         headers=(("Authorization", "Bearer secret"),),
         origin=f"context lab of kubeconfig {path}",
+        context="lab",
     )
+    assert load(kubeconfig=path).title == "context lab (http://api.example.com:8080)"
+    assert load(host="http://api.example.com:8080").title == "http://api.example.com:8080"
 
 
 def test_a_kubeconfig_is_read_from_a_path_below_the_home(bare_machine: Path, file: Any) -> None:
@@ -125,6 +128,7 @@ def test_a_kubeconfig_is_read_from_a_dictionary() -> None:
         8080,
         headers=(("Authorization", "Bearer secret"),),
         origin="context lab of kubeconfig given as a dictionary",
+        context="lab",
     )
     assert json.dumps(given_content) == before
 

@@ -51,7 +51,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     return shown
 
 
-CLUSTER = {"cluster": "http://api.example.com:80"}
+CLUSTER = {"cluster": "http://api.example.com:80", "cluster_name": "http://api.example.com:80"}
 
 
 def works(context: Any) -> Report:
