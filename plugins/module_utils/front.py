@@ -26,6 +26,7 @@ from .evidence.ending import ending_of, word_for
 from .evidence.files import row_for
 from .evidence.ranked_results import undo_of
 from .incluster.board import Board
+from .kube.answers import too_deep
 from .kube.cluster import Cluster
 from .kube.configuration import ConnectionOptions, load_endpoint
 from .kube.web import WebAnswer, ask_web
@@ -195,8 +196,9 @@ def perform(
         shown = board.shown(params.get("plan_hash")) if board is not None else NOTHING_SHOWN
         context = Context(params, check_mode, cluster, clock, stop, tell, here, shown, other_cluster, distant_cluster)
         report = job.work(context)
-    except Problem as problem:
-        report = Report({"changed": False, "requests": cluster.requests()}, failure=problem)
+    except (Problem, RecursionError) as problem:
+        failure = problem if isinstance(problem, Problem) else too_deep("an object of the cluster")
+        report = Report({"changed": False, "requests": cluster.requests()}, failure=failure)
     finally:
         for each in (cluster, *others.values()):
             each.close()

@@ -11,10 +11,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..problems import Problem, Unreachable
+from ..problems import CannotLook, Problem, Unreachable
+
+# Nothing in an object's metadata is nested deeper than this, except managedFields, which mirror the object's content.
+_METADATA_DEPTH = 64
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,14 @@ class Answer:
             return None
         return max(0.0, seconds) if math.isfinite(seconds) else None
 
-    def json(self) -> dict[str, Any]:
-        """The answer's object. Whoever sends anything else with a success is no API server."""
+    def json(self, which: str = "") -> dict[str, Any]:
+        """The answer's object. Whatever sends anything else with a success is no API server."""
         try:
             value = json.loads(self.body.decode())
         except ValueError:
             value = None
+        except RecursionError:
+            raise too_deep(which) from None
         if not isinstance(value, dict):
             raise Unreachable(
                 "no Kubernetes API answers there",
@@ -52,6 +59,38 @@ class Answer:
                 next_step="check host and proxy: something else answers at this address",
             )
         return value
+
+    def metadata_json(self) -> dict[str, Any]:
+        """As `json`, for a reader of metadata only: an object of any depth is read."""
+        try:
+            return self.json()
+        except CannotLook:
+            return Answer(self.status, body=shallow(self.body)).json()
+
+
+def too_deep(which: str = "") -> CannotLook:
+    return CannotLook(
+        "cannot read",
+        which=which or "an answer of the API server",
+        why="the content of an object is nested too deeply",
+        next_step="look for an object of thousands of levels with kubectl get -o json, and correct or delete it",
+    )
+
+
+def shallow(body: bytes) -> bytes:
+    """JSON with null in place of everything that is nested deeper than metadata is."""
+    kept, begin, depth = [], 0, 0
+    for token in _TOKEN.finditer(body):
+        mark = token.group()[:1]
+        if mark in b"[{":
+            if depth == _METADATA_DEPTH:
+                kept.append(body[begin : token.start()] + b"null")
+            depth += 1
+        elif mark in b"]}":
+            depth -= 1
+            if depth == _METADATA_DEPTH:
+                begin = token.end()
+    return b"".join([*kept, body[begin:]])
 
 
 class ApiError(Problem):
@@ -103,7 +142,7 @@ def error_from(answer: Answer, what: str, which: str = "") -> ApiError:
             causes = tuple(_cause(cause) for cause in listed)
         else:
             message = _short(answer.body)
-    except (ValueError, AttributeError, TypeError):
+    except (ValueError, AttributeError, TypeError, RecursionError):
         message = _short(answer.body)
     return ApiError(
         answer.status,

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..objects import Record, Resource, record_of
 from ..problems import CannotLook
-from .answers import error_from
+from .answers import Answer, error_from
 from .transport import Request, Transport
 
 PAGE = 2000
@@ -106,7 +106,7 @@ def _pages(transport: Transport, scope: Scope, accept: str) -> Iterator[Mapping[
             return
         if not answer.ok:
             raise error_from(answer, "cannot list", str(scope))
-        page = _parsed(answer)
+        page = _parsed(answer, scope, metadata_only=accept == METADATA_LIST)
         before, token = token, (page.get("metadata") or {}).get("continue") or ""
         if token and token == before:
             # The cache of ansible-operator's proxy does this: it would go on for ever, with the same page.
@@ -120,12 +120,12 @@ def _pages(transport: Transport, scope: Scope, accept: str) -> Iterator[Mapping[
             return
 
 
-def _parsed(answer: Any) -> Any:
+def _parsed(answer: Answer, scope: Scope, *, metadata_only: bool) -> dict[str, Any]:
     # Thousands of small dictionaries without cycles: the collector would walk them again and again for nothing.
     was_on = gc.isenabled()
     gc.disable()
     try:
-        return answer.json()
+        return answer.metadata_json() if metadata_only else answer.json(str(scope))
     finally:
         if was_on:
             gc.enable()
@@ -136,9 +136,7 @@ def read_object(transport: Transport, resource: Resource, namespace: str, name: 
     answer = transport.send(Request("GET", resource.path(namespace, name), "get"))
     if answer.status == 404:
         return None
+    which = f"{resource.kind} {namespace}/{name}" if namespace else f"{resource.kind} {name}"
     if not answer.ok:
-        raise error_from(
-            answer, "cannot read", f"{resource.kind} {namespace}/{name}" if namespace else f"{resource.kind} {name}"
-        )
-    found: dict[str, Any] = answer.json()
-    return found
+        raise error_from(answer, "cannot read", which)
+    return answer.json(which)

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from ..objects import Record, record_of
 from ..problems import CannotLook, Problem
-from .answers import ApiError
+from .answers import ApiError, shallow
 from .discovery import discover
 from .lists import Listing, Scope, list_metadata
 from .naming import is_installed
@@ -222,7 +222,10 @@ def _events(lines: Iterator[bytes]) -> Iterator[_Event]:
     for line in lines:
         if not line.strip():
             continue
-        event = json.loads(line)
+        try:
+            event = json.loads(line)
+        except RecursionError:  # only metadata is read from events
+            event = json.loads(shallow(line))
         thing = event.get("object") if isinstance(event, dict) else None
         if not isinstance(thing, dict):
             raise ValueError("not a watch event")

@@ -141,7 +141,7 @@ def remove_finalizers(
         answer = _json_patch(transport, resource, record, patch, dry_run)
         unheard = unheard or answer.unheard
         if answer.ok:
-            left = record_of(answer.json().get("metadata") or {})
+            left = record_of(answer.metadata_json().get("metadata") or {})
             return Written(Effect.GONE if proves_gone(left) else Effect.DONE, left)
         if answer.status == 404:
             return _gone(record, by_us=unheard)
@@ -185,7 +185,7 @@ def json_patch(
     patch = [{"op": "test", "path": "/metadata/uid", "value": record.uid}, *operations]
     answer = _json_patch(transport, resource, record, patch, dry_run)
     if answer.ok:
-        return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
+        return Written(Effect.DONE, record_of(answer.metadata_json().get("metadata") or {}))
     if answer.status == 404:
         return _gone(record, by_us=answer.unheard)
     problem = error_from(answer, "cannot patch", f"{resource.kind} {record.place}")
@@ -206,7 +206,7 @@ def merge_patch(
     body = json.dumps({**patch, "metadata": metadata}).encode()
     answer = _patch(transport, resource, record, body, "application/merge-patch+json", dry_run, subresource)
     if answer.ok:
-        return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
+        return Written(Effect.DONE, record_of(answer.metadata_json().get("metadata") or {}))
     if answer.status == 404:
         return _gone(record, by_us=answer.unheard)
     problem = error_from(answer, "cannot patch", f"{resource.kind} {record.place}")
@@ -224,7 +224,7 @@ def create(
     body = json.dumps({"apiVersion": resource.api_version, "kind": resource.kind, **item}).encode()
     answer = transport.send(Request("POST", resource.path(namespace) + query, "post", body))
     if answer.ok:
-        return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
+        return Written(Effect.DONE, record_of(answer.metadata_json().get("metadata") or {}))
     name = (item.get("metadata") or {}).get("name") or ""
     problem = error_from(answer, "cannot create", f"{resource.kind} {namespace}/{name}".replace(" /", " "))
     if answer.status != 409:
@@ -249,7 +249,7 @@ def finalize_namespace(transport: Transport, resource: Resource, record: Record)
     path = f"{resource.path(None, record.name)}/finalize"
     answer = transport.send(Request("PUT", path, "put", json.dumps(body).encode()))
     if answer.ok:
-        return Written(Effect.DONE, record_of(answer.json().get("metadata") or {}))
+        return Written(Effect.DONE, record_of(answer.metadata_json().get("metadata") or {}))
     if answer.status == 404:
         return _gone(record, by_us=answer.unheard)
     return Written(Effect.REFUSED, record, error_from(answer, "cannot finalize", f"Namespace {record.name}"))
@@ -262,7 +262,7 @@ def read(transport: Transport, resource: Resource, namespace: str, name: str) ->
         return None
     if not answer.ok:
         raise error_from(answer, "cannot read", f"{resource.kind} {namespace}/{name}".replace(" /", " "))
-    return record_of(answer.json().get("metadata") or {})
+    return record_of(answer.metadata_json().get("metadata") or {})
 
 
 def proves_gone(record: Record) -> bool:
@@ -303,7 +303,7 @@ def _patch(
 
 def _record_in(answer: Answer) -> Record | None:
     """The object a DELETE answered with; None for a `Status`, which means it went at once."""
-    body = answer.json()
+    body = answer.metadata_json()
     if body.get("kind") == "Status":
         return None
     return record_of(body.get("metadata") or {})

@@ -6,14 +6,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import HINTS, Answer, ApiError, error_from
-from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem
+from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import (
+    HINTS,
+    Answer,
+    ApiError,
+    error_from,
+    shallow,
+)
+from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Problem
 from ansible_collections.sunset.kube.tests.unit.fakes import answer, named, refusal
 
 
@@ -122,3 +129,32 @@ NOT_JSON = {
 def test_a_success_that_is_no_json_object_is_a_problem_and_no_traceback(body: bytes) -> None:
     with pytest.raises(Problem):
         answer(200, body).json()
+
+
+# -- objects of thousands of levels ------------------------------------------------------------------------------------
+
+# Deeper than the JSON reader of any Python goes.
+DEEP = b'{"f:x":' * 200_000 + b"{}" + b"}" * 200_000
+
+
+def test_an_object_nested_too_deeply_is_a_problem_that_names_the_kind_and_no_traceback() -> None:
+    with pytest.raises(CannotLook, match="cannot read configmaps: the content of an object is nested too deeply"):
+        Answer(200, body=DEEP).json("configmaps")
+
+
+def test_a_refusal_nested_too_deeply_is_quoted() -> None:
+    assert error_from(Answer(500, body=DEEP), "cannot list").message.startswith('{"f:x":')
+
+
+def test_metadata_is_read_however_deep_the_managed_fields_are() -> None:
+    item = b'{"metadata": {"name": "a", "managedFields": [{"fieldsV1": %s, "manager": "m"}], "uid": "1"}}' % DEEP
+    [first, second] = Answer(200, body=b'{"items": [%s, %s]}' % (item, item)).metadata_json()["items"]
+    assert first == second
+    assert (first["metadata"]["name"], first["metadata"]["uid"]) == ("a", "1")
+    assert first["metadata"]["managedFields"][0]["manager"] == "m"
+
+
+@given(json_values)
+@example({"a": '}]"\\', '[{"': "\n{["})
+def test_json_of_usual_depth_is_left_as_it_is(value: Any) -> None:
+    assert shallow(json.dumps(value).encode()) == json.dumps(value).encode()

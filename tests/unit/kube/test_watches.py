@@ -154,6 +154,12 @@ def test_after_a_normal_end_the_watch_goes_on_from_the_newest_version_without_a_
     assert (followed.told, followed.asked) == (["changed a", "changed a"], ["watch@100", "watch@110", "watch@111"])
 
 
+def test_an_event_of_an_object_of_any_depth_is_told() -> None:
+    fields = b'{"f:x":' * 200_000 + b"{}" + b"}" * 200_000
+    line = event("ADDED", "a", "105").replace(b'"name"', b'"managedFields": [%s], "name"' % fields)
+    assert Followed(Stream(line, event("DELETED", "a", "106"))).told == ["changed a", "vanished a uid-a"]
+
+
 AGAIN = {
     "an event that says expired": Stream(event("ADDED", "a", "105"), error(410)),
     "an answer that says expired": refusal(410, "Expired"),
