@@ -195,6 +195,7 @@ STATUS: dict[str, Any] = {
             "properties": {
                 "planHash": {"type": "string"},
                 "spec": {"type": "string", "description": "Digest of the spec that the plan was made for."},
+                "terms": {"type": "string", "description": "Digest of the cluster and the options it was made for."},
                 "objects": {"type": "string", "description": "uids of what is deleted, packed."},
                 "released": {"type": "string", "description": "uids of what is only let go of, packed."},
                 "work": {"type": "string", "description": "What is done to nodes, as a digest for each, packed."},

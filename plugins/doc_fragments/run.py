@@ -27,6 +27,12 @@ options:
   plan_hash:
     description:
       - Refuse, before the first change, when the plan is not the one with this hash. Check mode returns the hash.
+      - The hash covers the objects and what is done to them, the cluster, and every option that changes what may
+        happen. Approve with the options that the plan was made with. Not covered are the connection, O(parallel),
+        O(max_objects), O(evidence_dir) and how long the task may take.
+      - A cluster is known by the uid of its Namespace C(kube-system), so another address or context of the same cluster
+        gives the same hash. A user who may not read that Namespace is given a hash with the API server's address
+        instead. It fits only where the same address is used, by a user who may not read it either.
     type: str
   evidence_dir:
     description:

@@ -33,6 +33,7 @@ from .kube.web import WebAnswer, ask_web
 from .problems import Problem
 from .reporting import Report, hand_back, shown, stop_on_signals
 from .shown import NOTHING_SHOWN, Shown
+from .terms import hashed_options
 
 
 def _env(name: str) -> tuple[Any, list[str]]:
@@ -75,6 +76,18 @@ RUN: dict[str, dict[str, Any]] = {
 # Of those that wait until something is gone.
 WAITING: dict[str, dict[str, Any]] = {"fail_fast": {"type": "bool", "default": True}}
 
+# Options that are in no plan's hash, and why. A job adds its own; every other option is in it.
+UNHASHED: dict[str, str] = {
+    **dict.fromkeys(CONNECTION, "the hash has the cluster's own identity, whatever leads to it"),
+    "timeout": "how long it may take, never what is done",
+    "parallel": "how many requests at once, never what is done",
+    "max_objects": "a limit that can only refuse",
+    "plan_hash": "it is the hash",
+    "evidence_dir": "where the report is written; the cluster is not touched by it",
+    "fail_fast": "how long it waits, never what is done",
+    "undo_vault_password": "a secret; it decides only what the undo bundle holds",
+}
+
 # What a kubeconfig given as a dictionary may hold that nobody should read in a log.
 _SECRET_KEYS = frozenset(
     {
@@ -104,6 +117,8 @@ class Context:
     here: bool
     # The plan of the hash that was given, where a custom resource has kept it.
     shown: Shown
+    # The options that are part of a plan's hash.
+    hashed: Mapping[str, Any]
     # Another context of the same connection, for steps that name one.
     other_cluster: Callable[[str], Cluster]
     # Another cluster altogether, by its own kubeconfig and context.
@@ -122,6 +137,11 @@ class Job:
     work: Callable[[Context], Report]
     rules: Mapping[str, Any] = field(default_factory=dict)
     plans: bool = True  # one that only looks has no plan to keep
+    # Options of its own that are not in its plan's hash, each with the reason.
+    unhashed: Mapping[str, str] = field(default_factory=dict)
+
+    def hashed(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return hashed_options(params, self.arguments, UNHASHED.keys() | self.unhashed.keys())
 
 
 def perform(
@@ -194,7 +214,10 @@ def perform(
 
     try:
         shown = board.shown(params.get("plan_hash")) if board is not None else NOTHING_SHOWN
-        context = Context(params, check_mode, cluster, clock, stop, tell, here, shown, other_cluster, distant_cluster)
+        hashed = job.hashed(params)
+        context = Context(
+            params, check_mode, cluster, clock, stop, tell, here, shown, hashed, other_cluster, distant_cluster
+        )
         report = job.work(context)
     except (Problem, RecursionError) as problem:
         failure = problem if isinstance(problem, Problem) else too_deep("an object of the cluster")

@@ -9,6 +9,7 @@ Shared by every room and private to the collection.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from .problems import BadFields, Refused
 # option → the least it may be. `parallel` has a most as well.
 _LEAST = {"timeout": 1, "parallel": 1, "max_objects": 1, "grace": 0, "force_after": 0, "grace_period_seconds": 0}
 _MOST_PARALLEL = 64
+_HASH = re.compile("[0-9a-f]{8,64}")
 
 
 def check_run_options(params: Mapping[str, Any], bad: BadFields) -> None:
@@ -41,8 +43,12 @@ def check_limits(
             next_step="look at the plan with --check, then raise max_objects or select less; nothing was changed",
         )
     if plan_hash and plan_hash != found_hash and not rest:
+        next_step = "look at the new plan with --check and give its plan_hash; nothing was changed"
+        if not _HASH.fullmatch(plan_hash):
+            raise Refused(f"{plan_hash!r} is not the hash of a plan", why=f"it is {found_hash}", next_step=next_step)
+        differ = "the objects, the options or the cluster differ"
         raise Refused(
             "the plan has changed",
-            why=f"it is now {found_hash}, and plan_hash is {plan_hash}",
-            next_step="look at the new plan with --check and give its plan_hash; nothing was changed",
+            why=f"it is now {found_hash}, and plan_hash is {plan_hash}; {differ}",
+            next_step=next_step,
         )

@@ -5,14 +5,16 @@
 """What somebody has seen in a plan and said yes to: the rest of it may be gone on with, under another hash.
 
 Shared by all rooms, pure. Not only which objects, but what was said of them: to let go of one is no consent to delete
-it, and a plan without force none to strip anything.
+it. And only under the same terms: the same cluster, the same options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from .terms import Terms
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,7 @@ class Shown:
     deleted: frozenset[str] = frozenset()
     released: frozenset[str] = frozenset()
     work: frozenset[str] = frozenset()  # of another kind: names that change with what is to be done
-    forced: bool = False
-    allow: frozenset[str] | None = frozenset()  # protected finalizers. None: nobody has kept that apart
+    terms: str = ""  # the digest of the terms it was shown under
     # Product → how its drain deals with what is outside of the cluster.
     policies: Mapping[str, str] = field(default_factory=dict, hash=False)
 
@@ -37,10 +38,6 @@ class Shown:
     @property
     def touched(self) -> frozenset[str]:
         return self.deleted | self.released
-
-    def consents_to(self, allow: Iterable[str]) -> bool:
-        """To force, and to these protected finalizers with it."""
-        return self.forced and (self.allow is None or self.allow.issuperset(allow))
 
     def allows(self, policy: str, product: str) -> bool:
         return self.policies.get(product) == policy
@@ -56,10 +53,14 @@ def shown_by(plan: Mapping[str, Any]) -> Shown:
         deleted=frozenset(uid for step in steps for uid in _uids(step, "objects")),
         released=frozenset(uid for step in steps for uid in _uids(step, "release")),
         work=frozenset(plan.get("work") or ()),
-        forced=any(step.get("force") for step in steps if step.get("objects")),
-        allow=frozenset(plan.get("force_allow") or ()),
+        terms=_terms(plan),
         policies={str(drain["profile"]): str(drain["policy"]) for drain in plan.get("drains") or ()},
     )
+
+
+def _terms(plan: Mapping[str, Any]) -> str:
+    found = plan.get("terms")
+    return Terms(found["clusters"], found["options"]).digest if found else ""
 
 
 def _uids(step: Mapping[str, Any], rows: str) -> Iterator[str]:

@@ -222,7 +222,8 @@ plan:
   elements: dict
 plan_hash:
   description:
-    - Names the plan. The same objects and finalizers give the same hash. Give it as O(plan_hash) to be sure.
+    - Names the plan. The same objects and finalizers, with the same options on the same
+      cluster, give the same hash. Give it as O(plan_hash) to be sure.
   returned: success
   type: str
   sample: 5d41402abc4b2a76

@@ -87,7 +87,8 @@ plan:
   elements: dict
 plan_hash:
   description:
-    - Names that plan.
+    - Names that plan. M(sunset.kube.ranked_delete) gives the same hash for these members, when all its other options
+      have their defaults.
   returned: success
   type: str
 cluster:

@@ -778,7 +778,7 @@ def test_a_task_shows_the_diff_its_warnings_and_its_plan_line_on_screen(stage: S
 
 def test_a_failed_task_fails_the_play_and_still_says_what_was_done(stage: Stage, plane: ControlPlane) -> None:
     stage.hang(widget("stuck", stage.namespace, CLEANUP))
-    run = run_playbook([task(stage, plan_hash="not-this-one")], plane.admin.kubeconfig)
+    run = run_playbook([task(stage, plan_hash="feedfacefeedface")], plane.admin.kubeconfig)
     assert (run.rc, run.result["_status"]) == (2, "failed")
     assert "the plan has changed" in run.result["msg"]
 

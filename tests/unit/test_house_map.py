@@ -29,6 +29,7 @@ SHARED = {
     "paths",
     "pointers",
     "shown",
+    "terms",
     "well_known",
 }
 
@@ -64,6 +65,7 @@ ROOMS: dict[str, set[str]] = {
     "paths": set(),
     "pointers": set(),
     "shown": set(),
+    "terms": set(),
     "well_known": set(),
 }
 NO_SHARED = {"doc_fragments", "profiles"}

@@ -56,7 +56,8 @@ LIMITS: dict[str, tuple[int, str, int | None, str | None, str | None]] = {
     "as many as allowed": (5, "abc", 5, None, None),
     "one too many": (6, "abc", 5, None, "too many objects"),
     "the same plan": (5, "abc", None, "abc", None),
-    "another plan": (5, "abc", None, "abd", "the plan has changed"),
+    "another plan": (5, "abc", None, "feedface", "the plan has changed"),
+    "a word": (5, "abc", None, "yes", "'yes' is not the hash of a plan"),
     "too many of another plan": (6, "abc", 5, "abd", "too many objects"),
 }
 

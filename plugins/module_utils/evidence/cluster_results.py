@@ -48,7 +48,11 @@ def fleet_result(outcome: FleetOutcome, requests: dict[str, Any]) -> dict[str, A
 
 
 def fleet_plan(outcome: FleetOutcome) -> dict[str, Any]:
-    return {"plan_hash": outcome.plan.hash, "steps": plan_rows(outcome.plan)}
+    return {
+        "plan_hash": outcome.plan.hash,
+        "terms": outcome.plan.terms.as_dict(),
+        "steps": plan_rows(outcome.plan),
+    }
 
 
 def fleet_diff(outcome: FleetOutcome) -> dict[str, str]:

@@ -77,7 +77,7 @@ def drain_plan(outcome: DrainOutcome) -> dict[str, Any]:
         "plan_hash": survey.plan.whole.hash,
         "profile": survey.profile.name,
         "policy": survey.policy,
-        "force_allow": sorted(survey.plan.allow),
+        "terms": survey.plan.terms.as_dict(),
         "steps": _plan_rows(survey, None),
         "kept": [kept_row(entry) for entry in survey.plan.whole.kept],
         "ledger": [_retained(one) for one in (*survey.plan.retained, *_stripped(outcome)) if one.external],

@@ -51,6 +51,7 @@ def nncp_plan(outcome: NncpOutcome) -> dict[str, Any]:
     """The whole plan, for `plan.json`."""
     return {
         "plan_hash": outcome.plan.hash if outcome.plan else "",
+        "terms": outcome.plan.terms.as_dict() if outcome.plan else None,
         "policy": outcome.policy,
         "max_unavailable": outcome.most,
         "waves": [{"name": wave.name, "nodes": list(wave.nodes)} for wave in outcome.plan.waves]

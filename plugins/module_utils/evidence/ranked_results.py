@@ -63,7 +63,7 @@ def ranked_plan(outcome: RankedOutcome) -> dict[str, Any]:
     return {
         "plan_hash": outcome.plan.hash,
         "source": outcome.source,
-        "force_allow": sorted(outcome.plan.allow),
+        "terms": outcome.plan.terms.as_dict(),
         "steps": plan_rows(outcome.plan),
         "kept": [kept_row(entry) for entry in outcome.plan.kept],
     }

@@ -37,7 +37,7 @@ def digest_of(spec: Mapping[str, Any]) -> str:
 def kept_of(plan: Mapping[str, Any], plan_hash: str, digest: str) -> dict[str, Any]:
     """For the status; without objects where there are too many, or one is called differently."""
     shown = shown_by(plan)
-    kept: dict[str, Any] = {"planHash": plan_hash, "spec": digest}
+    kept: dict[str, Any] = {"planHash": plan_hash, "spec": digest, "terms": shown.terms}
     if shown.policies:
         kept["policies"] = dict(shown.policies)
     try:
@@ -52,11 +52,9 @@ def shown_in(status: Mapping[str, Any], plan_hash: str | None, digest: str) -> S
     kept = status.get("shown") or {}
     if not plan_hash or (kept.get("planHash"), kept.get("spec")) != (plan_hash, digest):
         return NOTHING_SHOWN
-    # Force and what it may strip are in the spec, and its digest is the same.
     return Shown(
         **{kind: _unpacked(kept.get(place)) for place, kind in _PACKED.items()},
-        forced=True,
-        allow=None,
+        terms=kept.get("terms") or "",
         policies=kept.get("policies") or {},
     )
 

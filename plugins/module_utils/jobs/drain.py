@@ -64,7 +64,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_drain(context.params, check_mode=context.check_mode, shown=context.shown)
+    options = parse_drain(context.params, check_mode=context.check_mode, shown=context.shown, hashed=context.hashed)
     if options.profile is None:
         return Report(drafts_result(draft_profiles(context.cluster, context.tell), context.cluster.requests()))
     outcome = drain(options, options.profile, context.cluster, context.clock, context.stop, context.tell)

@@ -39,7 +39,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_options(context.params, check_mode=context.check_mode)
+    options = parse_options(context.params, check_mode=context.check_mode, hashed=context.hashed)
     outcome = remove_named_finalizers(options, context.cluster, context.clock, context.stop, context.tell)
     return Report(
         result=finalizer_result(outcome, context.cluster.requests()),
@@ -51,4 +51,9 @@ def work(context: Context) -> Report:
     )
 
 
-JOB = Job(name="finalizer", arguments=ARGUMENTS, check=check, work=work)
+UNHASHED = dict.fromkeys(
+    ("api_version", "kind", "name", "namespace", "label_selector", "finalizers"),
+    "what it selects is in the plan, each object and each finalizer",
+)
+
+JOB = Job(name="finalizer", arguments=ARGUMENTS, check=check, work=work, unhashed=UNHASHED)

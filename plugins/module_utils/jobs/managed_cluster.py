@@ -44,7 +44,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_clusters(context.params, check_mode=context.check_mode, shown=context.shown)
+    options = parse_clusters(context.params, check_mode=context.check_mode, shown=context.shown, hashed=context.hashed)
     spoke = context.distant_cluster(options.spoke["kubeconfig"], options.spoke["context"]) if options.spoke else None
     outcome = remove_clusters(options, context.cluster, context.clock, context.stop, context.tell, spoke)
     return Report(
@@ -58,4 +58,9 @@ def work(context: Context) -> Report:
     )
 
 
-JOB = Job(name="managed_cluster", arguments=ARGUMENTS, check=check, work=work)
+UNHASHED = {
+    "spoke": "the hash has that cluster's own identity, and this holds credentials",
+    "concurrency": "how many clusters at once, never what is done to one",
+}
+
+JOB = Job(name="managed_cluster", arguments=ARGUMENTS, check=check, work=work, unhashed=UNHASHED)

@@ -19,6 +19,7 @@ from ..reporting import Report
 from ..teardown.members.sources import check_members
 from ..teardown.members_info import show_members
 from .members_option import MEMBERS
+from .ranked_delete import JOB as RANKED_DELETE
 
 ARGUMENTS = {**CONNECTION, "parallel": RUN["parallel"], "members": MEMBERS}
 
@@ -32,7 +33,9 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    shown = show_members(context.params["members"], context.cluster, context.tell)
+    by_default = {name: option.get("default") for name, option in RANKED_DELETE.arguments.items()}
+    hashed = RANKED_DELETE.hashed(by_default)
+    shown = show_members(context.params["members"], context.cluster, context.tell, hashed)
     return Report(result=members_result(shown, context.cluster.requests()), warnings=shown.warnings)
 
 

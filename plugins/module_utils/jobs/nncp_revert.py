@@ -39,7 +39,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_nncp(context.params, check_mode=context.check_mode, shown=context.shown)
+    options = parse_nncp(context.params, check_mode=context.check_mode, shown=context.shown, hashed=context.hashed)
     outcome = revert_policy(options, context.cluster, context.clock, context.stop, context.tell)
     return Report(
         result=nncp_result(outcome, context.cluster.requests()),
@@ -50,4 +50,6 @@ def work(context: Context) -> Report:
     )
 
 
-JOB = Job(name="nncp_revert", arguments=ARGUMENTS, check=check, work=work)
+UNHASHED = {"policy": "it is in the plan, by its uid"}
+
+JOB = Job(name="nncp_revert", arguments=ARGUMENTS, check=check, work=work, unhashed=UNHASHED)

@@ -59,7 +59,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    options = parse_ranked(context.params, check_mode=context.check_mode, here=context.here)
+    options = parse_ranked(context.params, check_mode=context.check_mode, here=context.here, hashed=context.hashed)
     outcome = delete_ranked(options, context.cluster, context.other_cluster, context.clock, context.stop, context.tell)
     return Report(
         result=ranked_result(outcome, context.cluster.requests()),
@@ -72,4 +72,10 @@ def work(context: Context) -> Report:
     )
 
 
-JOB = Job(name="ranked_delete", arguments=ARGUMENTS, check=check, work=work)
+UNHASHED = {
+    "members": "what it selects is in the plan, object by object",
+    "desired": "what it leaves out is in the plan, object by object",
+    "missing": "it can only refuse, and only where there is nothing to delete",
+}
+
+JOB = Job(name="ranked_delete", arguments=ARGUMENTS, check=check, work=work, unhashed=UNHASHED)

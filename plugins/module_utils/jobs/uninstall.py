@@ -57,7 +57,9 @@ def work(context: Context) -> Report:
     params = context.params
     seen = plan_under(params["plan_hash"], params["evidence_dir"]) if context.here else NOTHING_SHOWN
     shown = context.shown or seen
-    options = parse_uninstall(params, check_mode=context.check_mode, here=context.here, shown=shown)
+    options = parse_uninstall(
+        params, check_mode=context.check_mode, here=context.here, shown=shown, hashed=context.hashed
+    )
     outcome = uninstall(options, context.cluster, context.other_cluster, context.clock, context.stop, context.tell)
     return Report(
         result=uninstall_result(outcome, options, context.cluster.requests()),
@@ -70,4 +72,11 @@ def work(context: Context) -> Report:
     )
 
 
-JOB = Job(name="uninstall", arguments=ARGUMENTS, check=check, work=work)
+UNHASHED = {
+    **dict.fromkeys(
+        ("release", "namespace", "source", "manifests"), "what it selects is in the plan, object by object"
+    ),
+    "on_leftovers": "whether the run fails when all is done",
+}
+
+JOB = Job(name="uninstall", arguments=ARGUMENTS, check=check, work=work, unhashed=UNHASHED)

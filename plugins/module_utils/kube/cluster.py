@@ -29,6 +29,7 @@ Item = TypeVar("Item")
 DEFINITIONS = Resource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
 VERBS = ("list", "watch", "get", "delete", "patch", "post", "put")
 NAMESPACES = Resource("", "v1", "Namespace", "namespaces", False, verbs=frozenset({"list", "watch", "get", "delete"}))
+SYSTEM_NAMESPACE = "kube-system"
 
 
 class Cluster:
@@ -36,6 +37,7 @@ class Cluster:
         self._transport = Transport(load, clock, stop, parallel)
         self._workers = Workers(parallel)
         self._catalogue: discovery.Catalogue | None = None
+        self._identity = ""
 
     # -- what is served ------------------------------------------------------------------------------------------------
 
@@ -102,6 +104,21 @@ class Cluster:
 
     def read(self, resource: Resource, namespace: str, name: str) -> Record | None:
         return writes.read(self._transport, resource, namespace, name)
+
+    def identity(self) -> str:
+        """Which cluster this is, the same for every address and context that leads to it. Asked once.
+
+        Where the Namespace kube-system may not be read, or there is none, the server's address has to do.
+        """
+        if not self._identity:
+            try:
+                found = self.read(NAMESPACES, "", SYSTEM_NAMESPACE)
+            except ApiError as refusal:
+                if not refusal.is_forbidden:
+                    raise
+                found = None
+            self._identity = f"{SYSTEM_NAMESPACE} {found.uid}" if found else self.endpoint.url
+        return self._identity
 
     def definitions(self) -> builtins.list[dict[str, Any]]:
         """Every CustomResourceDefinition, whole."""

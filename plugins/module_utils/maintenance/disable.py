@@ -11,8 +11,6 @@ not hold up the others.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +18,7 @@ from ..events import Planned
 from ..limits import check_limits
 from ..pointers import ABSENT
 from ..problems import Interrupted, Problem, Refused
+from ..terms import Terms
 from ..well_known import CONFIG_MAPS
 from .backups import BY_HAND, Backup
 from .changes import Operation, latest, never_shown
@@ -187,7 +186,7 @@ def bring_back(
         outcome.warn(text, run.tell)
     returns = [_return(one) for one in chosen]
     outcome.targets += [one.outcome for one in returns]
-    outcome.plan_hash = _plan_hash(returns)
+    outcome.plan_hash = _plan_hash(returns, Terms({"": run.cluster.identity()}, options.hashed))
     run.tell(Planned(f"take the page away from {counted(len(returns), 'route')}", outcome.plan_hash))
     check_limits(len(returns), outcome.plan_hash, options.max_objects, options.plan_hash)
     if not returns:
@@ -242,7 +241,7 @@ def _restored(route: Route, chosen: Chosen) -> Restore:
     return result
 
 
-def _plan_hash(returns: Sequence[Return]) -> str:
+def _plan_hash(returns: Sequence[Return], terms: Terms) -> str:
     content = [
         [
             one.route.uid,
@@ -251,7 +250,7 @@ def _plan_hash(returns: Sequence[Return]) -> str:
         ]
         for one in sorted(returns, key=lambda one: one.route.uid)
     ]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+    return terms.hash_of(content)
 
 
 def _require_rights(returns: Sequence[Return], run: Run) -> None:

@@ -19,6 +19,7 @@ from ..events import Noted, Planned
 from ..limits import check_limits
 from ..objects import moment
 from ..problems import Interrupted, Problem, Refused
+from ..terms import Terms
 from .backups import BY_HAND, Began, Remarks
 from .changes import Operation, never_shown
 from .coverage import as_it_will_be, tell_what_stays_open
@@ -83,7 +84,7 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     _refuse_lost(plans)
     _warn_of_drift(plans, outcome, run)
     outcome.targets += [plan.outcome for plan in plans]
-    outcome.plan_hash = plan_hash(plans)
+    outcome.plan_hash = plan_hash(plans, Terms({"": run.cluster.identity()}, options.hashed))
     run.tell(Planned(summary(plans), outcome.plan_hash))
     check_limits(len(plans), outcome.plan_hash, options.max_objects, options.plan_hash)
     _require_rights(plans, options, run)

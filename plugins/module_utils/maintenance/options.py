@@ -108,9 +108,12 @@ class MaintenanceOptions:
     max_objects: int | None = None
     plan_hash: str | None = None
     check_mode: bool = False
+    hashed: Mapping[str, Any] = field(default_factory=dict)  # options that the plan's hash covers
 
 
-def parse_maintenance(params: Mapping[str, Any], *, check_mode: bool) -> MaintenanceOptions:
+def parse_maintenance(
+    params: Mapping[str, Any], *, check_mode: bool, hashed: Mapping[str, Any] | None = None
+) -> MaintenanceOptions:
     """Every bad field at once."""
     bad = BadFields()
     check_run_options(params, bad)
@@ -149,6 +152,7 @@ def parse_maintenance(params: Mapping[str, Any], *, check_mode: bool) -> Mainten
         max_objects=params.get("max_objects"),
         plan_hash=params.get("plan_hash"),
         check_mode=check_mode,
+        hashed=hashed or {},
     )
     bad.raise_if_any()
     return options

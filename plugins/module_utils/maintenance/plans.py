@@ -9,11 +9,10 @@ Room: maintenance (pure).
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..terms import Terms
 from .backups import Paused
 from .markers import OVERLAY_DIGEST
 from .outcome import PageSetOutcome, TargetOutcome, counted
@@ -44,7 +43,7 @@ class Plan:
         return self.swap.needed
 
 
-def plan_hash(plans: Sequence[Plan]) -> str:
+def plan_hash(plans: Sequence[Plan], terms: Terms) -> str:
     content = [
         [
             plan.route.uid,
@@ -53,7 +52,7 @@ def plan_hash(plans: Sequence[Plan]) -> str:
         ]
         for plan in sorted(plans, key=lambda one: one.route.uid)
     ]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+    return terms.hash_of(content)
 
 
 def summary(plans: Sequence[Plan]) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from ..events import Looked, Planned, Progress, Tell, Warned
 from ..limits import check_limits, check_run_options
 from ..objects import Record, Resource
 from ..problems import BadFields, BadOption, Interrupted, Problem, Refused, TimedOut
+from ..terms import Terms
 from .blockers.survivors import Diagnosis, explain_met
 from .finalizer_plan import FinalizerPlan, Skip, left_after
 from .finalizer_rules import Case, Wish, is_wanted, judge, passes_without_owner
@@ -45,6 +46,7 @@ class FinalizerOptions:
     max_objects: int | None = None
     plan_hash: str | None = None
     check_mode: bool = False
+    hashed: Mapping[str, Any] = field(default_factory=dict)  # options that the plan's hash covers
 
 
 @dataclass
@@ -58,7 +60,9 @@ class FinalizerOutcome:
     server_time: float = 0.0
 
 
-def parse_options(params: dict[str, Any], *, check_mode: bool) -> FinalizerOptions:
+def parse_options(
+    params: dict[str, Any], *, check_mode: bool, hashed: Mapping[str, Any] | None = None
+) -> FinalizerOptions:
     """Options of the task to values; every bad field is reported at once."""
     bad = BadFields()
     finalizers = tuple(text.strip() for text in params["finalizers"])
@@ -91,6 +95,7 @@ def parse_options(params: dict[str, Any], *, check_mode: bool) -> FinalizerOptio
         max_objects=params["max_objects"],
         plan_hash=params["plan_hash"],
         check_mode=check_mode,
+        hashed=hashed or {},
     )
 
 
@@ -111,10 +116,13 @@ def remove_named_finalizers(
     resource, warning = cluster.resolve(options.kind, options.api_version)
     if warning:
         _warn(outcome, warning, tell)
+    terms = Terms({"": cluster.identity()}, options.hashed)
     if resource is None:
+        outcome.plan.terms = terms
         return outcome
     records = _look(options, resource, cluster, tell)
     outcome.plan = _plan(options, resource, records, cluster, outcome, tell)
+    outcome.plan.terms = terms
     tell(Planned(_summary(outcome.plan), outcome.plan.hash))
     try:
         check_limits(len(outcome.plan.releases), outcome.plan.hash, options.max_objects, options.plan_hash)

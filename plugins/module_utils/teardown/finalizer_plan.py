@@ -9,11 +9,10 @@ Room: teardown (pure).
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 
 from ..objects import ObjectRef, Record, Resource, ref_to
+from ..terms import Terms
 from .blockers.survivors import Blocker, Met, refusal
 from .releasing import Release
 from .verdicts import Fate, Verdict
@@ -40,12 +39,13 @@ class FinalizerPlan:
     # Being deleted, and held only by finalizers the task does not name: not our business, but worth telling.
     held: list[tuple[Resource, Record]] = field(default_factory=list)
     looked_at: int = 0
+    terms: Terms = field(default_factory=Terms)  # approved with it
 
     @property
     def hash(self) -> str:
-        """The same objects and finalizers give the same hash, in whatever order they were found."""
+        """The same objects, finalizers and terms give the same hash, in whatever order they were found."""
         rows = sorted([*release.ref.as_dict().values(), *sorted(release.finalizers)] for release in self.releases)
-        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+        return self.terms.hash_of(rows)
 
 
 def left_after(plan: FinalizerPlan) -> list[Met]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..events import Tell
+from ..terms import Terms
 from .guards import keep_marker_of
 from .members.claims import Claim
 from .members.looking import Looker, Member
@@ -42,9 +43,14 @@ class ShownMembers:
     warnings: list[str] = field(default_factory=list)
 
 
-def show_members(option: Mapping[str, Any], cluster: Cluster, tell: Tell) -> ShownMembers:
+def show_members(
+    option: Mapping[str, Any], cluster: Cluster, tell: Tell, hashed: Mapping[str, Any] | None = None
+) -> ShownMembers:
+    """`hashed`: what `ranked_delete` has in its plan's hash by default, so that both give the same one."""
     membership = read_members(option, cluster)
     shown = ShownMembers(membership.source, membership.missing)
+    terms = Terms({"": cluster.identity()}, hashed or {})
+    shown.plan.terms = terms
     if membership.missing:
         return shown
     looker = Looker(cluster, tell)
@@ -55,6 +61,7 @@ def show_members(option: Mapping[str, Any], cluster: Cluster, tell: Tell) -> Sho
         shown.members.append(Shown(member, owned or member in ground.records, keep_marker_of(member)))
     shown.absent = ground.absent
     shown.plan, foreign = plan_of(ground, looker, "refuse")
+    shown.plan.terms = terms
     shown.warnings = [
         *membership.warnings,
         *looker.warnings,

@@ -10,10 +10,8 @@ Room: teardown. `make_plan` is pure; `gather_ground` before it is the only part 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +19,7 @@ from ..objects import Resource
 from ..problems import Problem
 from ..profiles.built_in_groups import BUILT_IN_GROUPS
 from ..shown import Shown
+from ..terms import Terms
 from .guards import Facts, judge
 from .matching import Matcher
 from .members.claims import Claim, Membership
@@ -88,9 +87,7 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
     unmatched: list[Entry] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    allow: tuple[str, ...] = ()  # protected finalizers that force may take, too
-    # Option → what it says, of those that decide over more than the objects: who approves a plan approves them, too.
-    terms: Mapping[str, str] = field(default_factory=dict)
+    terms: Terms = field(default_factory=Terms)  # approved with it
 
     @property
     def going(self) -> list[Entry]:
@@ -102,7 +99,7 @@ class Plan:
 
     @property
     def hash(self) -> str:
-        """The same objects in the same order give the same hash, however they were found.
+        """The same objects in the same order under the same terms give the same hash, however they were found.
 
         Without those that go with their owners anyway: Pods come and go while somebody thinks about a plan.
         """
@@ -115,24 +112,18 @@ class Plan:
             ]
             for step in self.steps
         ]
-        consent = [sorted(self.allow)] if self.allow and self.forced else []
-        terms = [sorted(self.terms.items())] if self.terms else []
-        return hashlib.sha256(json.dumps([*rows, *consent, *terms]).encode()).hexdigest()[:16]
+        return self.terms.hash_of(rows)
 
     @property
     def releases(self) -> list[Release]:
         return [release for step in self.steps for release in step.releases]
 
-    @property
-    def forced(self) -> bool:
-        return any(step.rule.force for step in self.steps if step.going)
-
     def is_rest_of(self, shown: Shown) -> bool:
         """Whether nothing happens to anybody but what was shown; nobody was shown nothing."""
         going = {entry.member.record.uid for entry in self.going}
         released = {one.record.uid for one in self.releases}
-        mild = not self.forced or shown.consents_to(self.allow)
-        return bool(shown) and mild and going <= shown.deleted and released <= shown.touched
+        alike = shown.terms == self.terms.digest
+        return bool(shown) and alike and going <= shown.deleted and released <= shown.touched
 
     def counts(self) -> Counter[str]:
         counts = Counter(entry.verdict.fate.value for entry in (*self.going, *self.kept))

@@ -18,6 +18,7 @@ from ..clock import Clock, Deadline, StopSign
 from ..events import Planned, Tell, Warned
 from ..limits import check_limits, check_run_options
 from ..problems import BadFields, Problem, Refused
+from ..terms import Terms
 from .before_delete import check_before_delete
 from .blockers.survivors import Diagnosis, diagnose, name_the_first
 from .dependants import find_dependants
@@ -63,6 +64,7 @@ class RankedOptions:
     check_mode: bool = False
     keepsakes: bool = False
     keep_secrets: bool = False
+    hashed: Mapping[str, Any] = field(default_factory=dict)  # options that the plan's hash covers
 
 
 @dataclass
@@ -81,7 +83,9 @@ class RankedOutcome:
     server_time: float = 0.0
 
 
-def parse_ranked(params: Mapping[str, Any], *, check_mode: bool, here: bool = False) -> RankedOptions:
+def parse_ranked(
+    params: Mapping[str, Any], *, check_mode: bool, here: bool = False, hashed: Mapping[str, Any] | None = None
+) -> RankedOptions:
     """Options of the task to values; every bad field is reported at once, before anything is sent."""
     bad = BadFields()
     check_members(params["members"], bad)
@@ -134,6 +138,7 @@ def parse_ranked(params: Mapping[str, Any], *, check_mode: bool, here: bool = Fa
         keepsakes=bool(params["evidence_dir"]),
         # Only where they do not have to travel: they are encrypted on the controller.
         keep_secrets=here and bool(params["undo_vault_password"]),
+        hashed=hashed or {},
     )
 
 
@@ -172,6 +177,7 @@ def delete_ranked(
     membership = read_members(options.members, cluster)
     outcome.source = membership.source
     if membership.missing:
+        outcome.plan.terms = Terms({"": cluster.identity()}, options.hashed)
         return _nothing_to_do(options, membership, outcome, tell)
     deletion = plan_deletion(options, membership, cluster, other_cluster, tell)
     outcome.absent = len(deletion.ground.absent)
@@ -204,9 +210,9 @@ def plan_deletion(
     looker = Looker(cluster, tell)
     ground = ground_of(options, membership, looker, cluster, adjust)
     plan, foreign = plan_of(ground, looker, options.foreign)
-    plan.allow = options.run.ladder.allow
     sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
     sites.update(_sites_elsewhere(plan, other_cluster, tell))
+    plan.terms = Terms({context or "": site.cluster.identity() for context, site in sites.items()}, options.hashed)
     warnings = [*membership.warnings, *looker.warnings, *plan.warnings]
     return Deletion(options, membership, ground, plan, foreign, sites, warnings)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.earlier_plans import plan_under
+from ansible_collections.sunset.kube.plugins.module_utils.terms import Terms
 
 
 def left(directory: Path, run: str, plan: Any) -> None:
@@ -18,22 +19,25 @@ def left(directory: Path, run: str, plan: Any) -> None:
     (directory / run / "plan.json").write_text(plan if isinstance(plan, str) else json.dumps(plan))
 
 
-def plan(plan_hash: str, *uids: str, released: str = "", force: bool = False) -> dict[str, Any]:
-    step: dict[str, Any] = {"objects": [{"object": {"uid": uid}} for uid in uids], "force": force}
+TERMS = Terms({"": "kube-system 7c1f"}, {"force": True})
+
+
+def plan(plan_hash: str, *uids: str, released: str = "", **more: Any) -> dict[str, Any]:
+    step: dict[str, Any] = {"objects": [{"object": {"uid": uid}} for uid in uids]}
     drains = []
     if released:
         step["release"] = [{"object": {"uid": released}}]
         drains = [{"profile": "ngrok", "policy": "Retain"}]
-    return {"plan_hash": plan_hash, "steps": [step], "drains": drains}
+    return {"plan_hash": plan_hash, "steps": [step], "drains": drains, **more}
 
 
 def test_what_the_plan_with_this_hash_says_and_no_other(tmp_path: Path) -> None:
     left(tmp_path, "1-uninstall", plan("aaa", "u1", "u2", released="u3"))
-    left(tmp_path, "2-uninstall", plan("bbb", "u9", force=True))
+    left(tmp_path, "2-uninstall", plan("bbb", "u9", terms=TERMS.as_dict()))
     seen = plan_under("aaa", str(tmp_path))
     assert (seen.deleted, seen.released) == ({"u1", "u2"}, {"u3"})
-    assert (seen.forced, seen.policies) == (False, {"ngrok": "Retain"})
-    assert plan_under("bbb", str(tmp_path)).forced
+    assert (seen.terms, seen.policies) == ("", {"ngrok": "Retain"})
+    assert plan_under("bbb", str(tmp_path)).terms == TERMS.digest
 
 
 def test_what_is_no_plan_is_passed_over(tmp_path: Path) -> None:

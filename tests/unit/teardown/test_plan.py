@@ -27,6 +27,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import (
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.steps import DEFAULT_STEPS
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.waves import OrderFacts
+from ansible_collections.sunset.kube.plugins.module_utils.terms import Terms
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, NODES, PODS, Told, named
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
     CONDITIONS,
@@ -335,12 +336,10 @@ def test_the_hash_is_another_when_anything_else_would_be_done(change: Callable[[
     assert change().hash != plan_of(RELEASE).hash
 
 
-def test_consent_to_protected_finalizers_counts_together_with_force() -> None:
-    def with_consent(plan: Plan) -> str:
-        return dataclasses.replace(plan, allow=("kubernetes.io/pvc-protection",)).hash
-
-    assert with_consent(forced(plan_of(RELEASE), force=True)) != forced(plan_of(RELEASE), force=True).hash
-    assert with_consent(plan_of(RELEASE)) == plan_of(RELEASE).hash
+def test_the_hash_names_the_cluster_and_the_options_also_of_an_empty_plan() -> None:
+    everywhere = [Terms(), Terms({"": "here"}), Terms({"": "there"}), Terms({"": "here"}, {"force": True})]
+    for plan in (plan_of(RELEASE), Plan()):
+        assert len({dataclasses.replace(plan, terms=terms).hash for terms in everywhere}) == len(everywhere)
 
 
 # -- looking at the cluster --------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from ...events import Planned, Tell
 from ...limits import check_limits
 from ...objects import moment
 from ...problems import Interrupted, Problem, Refused, TimedOut
+from ...terms import Terms
 from ...well_known import CONFIG_MAPS
 from .ending import PROVEN, finish, release, undo
 from .helper_policies import create_helper, remove_all_helpers, settle_leftovers
@@ -136,7 +137,8 @@ def _take_back(policy: Policy, scene: Scene, records: Records, run: Run) -> None
 
 
 def _planned(policy: Policy, scene: Scene, records: Records, run: Run) -> Plan:
-    plan = make_plan(run.options, policy, scene, records, moment(run.cluster.server_time()))
+    terms = Terms({"": run.cluster.identity()}, run.options.hashed)
+    plan = make_plan(run.options, policy, scene, records, moment(run.cluster.server_time()), terms)
     outcome = run.outcome
     outcome.plan, outcome.most, outcome.nodes = plan, plan.most, _first_outcomes(plan)
     for warning in plan.warnings:

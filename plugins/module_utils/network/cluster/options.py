@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...limits import check_run_options
@@ -40,9 +40,16 @@ class NncpOptions:
     plan_hash: str | None = None
     shown: Shown = NOTHING_SHOWN  # the plan of that hash, where it is known: for going on with it
     check_mode: bool = False
+    hashed: Mapping[str, Any] = field(default_factory=dict)  # options that the plan's hash covers
 
 
-def parse_nncp(params: Mapping[str, Any], *, check_mode: bool, shown: Shown = NOTHING_SHOWN) -> NncpOptions:
+def parse_nncp(
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    shown: Shown = NOTHING_SHOWN,
+    hashed: Mapping[str, Any] | None = None,
+) -> NncpOptions:
     bad = BadFields()
     check_run_options(params, bad)
     policy = params["policy"]
@@ -72,4 +79,5 @@ def parse_nncp(params: Mapping[str, Any], *, check_mode: bool, shown: Shown = NO
         plan_hash=params.get("plan_hash"),
         shown=shown,
         check_mode=check_mode,
+        hashed=hashed or {},
     )

@@ -9,7 +9,6 @@ Room: network (pure). Private to the collection.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,7 @@ from typing import Any
 
 from ...problems import Refused
 from ...shown import Shown
+from ...terms import Terms
 from ..hidden import as_shown, placeholders_in
 from ..reversal import Reversal
 from ..risk import Lifelines, risks_of
@@ -32,7 +32,6 @@ from .waves import Wave, waves_of
 
 _FEW = 5
 # They decide over what is risky, over nodes that do not answer, and over those that are done when one fails.
-_TERMS = ("force", "unreachable", "on_failure")
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,7 @@ class Plan:
     gone: list[str] = field(default_factory=list)  # nodes with a record that are not in the cluster any more
     unseen: dict[str, str] = field(default_factory=dict)  # nodes nothing can be planned for, and why
     warnings: list[str] = field(default_factory=list)
-    # Option → what it says, of those that decide over more than the states: who approves a plan approves them, too.
-    terms: Mapping[str, Any] = field(default_factory=dict)
+    terms: Terms = field(default_factory=Terms)  # approved with it
 
     @property
     def work(self) -> frozenset[str]:
@@ -81,7 +79,7 @@ class Plan:
 
     def is_rest_of(self, shown: Shown) -> bool:
         """Whether nothing is done to any node but what was shown; nobody was shown nothing."""
-        return bool(shown.work) and self.work <= shown.work
+        return bool(shown.work) and shown.terms == self.terms.digest and self.work <= shown.work
 
     @property
     def hash(self) -> str:
@@ -90,12 +88,11 @@ class Plan:
             "nodes": {name: one.reversal.state for name, one in self.nodes.items()},
             "waves": [wave.nodes for wave in self.waves],
             "most": self.most,
-            "terms": dict(self.terms),
         }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+        return self.terms.hash_of(content)
 
 
-def make_plan(options: NncpOptions, policy: Policy, scene: Scene, records: Records, at: str) -> Plan:
+def make_plan(options: NncpOptions, policy: Policy, scene: Scene, records: Records, at: str, terms: Terms) -> Plan:
     """Every refusal comes from here, before the first write."""
     enactments = scene.of_policy(policy.name)
     names = sorted({*enactments, *records.found})
@@ -124,7 +121,6 @@ def make_plan(options: NncpOptions, policy: Policy, scene: Scene, records: Recor
     most, warning = most_unavailable(len(nodes), _wanted(options, policy))
     to_do = [one.view for one in nodes.values() if not one.reversal.unchanged and not one.unreachable]
     gone = [name for name in names if name not in scene.nodes]
-    terms = {option: getattr(options, option) for option in _TERMS}
     plan = Plan(policy, nodes, waves_of(to_do, options.canary), most, gone, unseen, terms=terms)
     plan.warnings = [*warnings, *([warning] if warning else [])]
     _refuse_what_cannot_be(plan, scene, options)

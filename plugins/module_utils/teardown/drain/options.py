@@ -71,9 +71,16 @@ class DrainOptions:
     check_mode: bool = False
     keepsakes: bool = False
     fail_fast: bool = True
+    hashed: Mapping[str, Any] = field(default_factory=dict)  # options that the plan's hash covers
 
 
-def parse_drain(params: Mapping[str, Any], *, check_mode: bool, shown: Shown = NOTHING_SHOWN) -> DrainOptions:
+def parse_drain(
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    shown: Shown = NOTHING_SHOWN,
+    hashed: Mapping[str, Any] | None = None,
+) -> DrainOptions:
     """Every bad field is reported at once, before anything is sent."""
     bad = BadFields()
     profile = _profile(params["profile"], bad)
@@ -114,6 +121,7 @@ def parse_drain(params: Mapping[str, Any], *, check_mode: bool, shown: Shown = N
         check_mode=check_mode,
         keepsakes=bool(params["evidence_dir"]),
         fail_fast=params["fail_fast"],
+        hashed=hashed or {},
     )
 
 
@@ -129,8 +137,9 @@ def _profile(given: Any, bad: BadFields) -> Profile | None:
     if name in PRODUCTS:
         return read_profile(PRODUCTS[name], "profile", bad)
     close = difflib.get_close_matches(name.lower(), PRODUCTS, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    bad.add("profile", f"{name!r} is not known; {hint}There are {', '.join(sorted(PRODUCTS))}, auto, or a hash")
+    hint = f"did you mean {close[0]}? There" if close else "there"
+    there = f"{', '.join(sorted(PRODUCTS))}, auto, or a dictionary with a profile of your own"
+    bad.add("profile", f"{name!r} is not known; {hint} are {there}")
     return None
 
 

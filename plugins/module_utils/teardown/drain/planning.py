@@ -17,6 +17,7 @@ from typing import Any
 
 from ...objects import ObjectRef, Record, Resource
 from ...paths import value_at
+from ...terms import Terms
 from ..catalogue import known
 from ..guards import Facts, judge
 from ..members.looking import Member
@@ -47,15 +48,15 @@ class DrainPlan:
     retained: list[Retained] = field(default_factory=list)
     found: Counter[ProfileKind] = field(default_factory=Counter)  # objects with the finalizer, whosever they are
     bare: Counter[ProfileKind] = field(default_factory=Counter)  # objects of the operator that carry no finalizer
-    allow: tuple[str, ...] = ()  # protected finalizers that force may take, too
+    terms: Terms = field(default_factory=Terms)
 
     @property
     def whole(self) -> Plan:
-        return Plan([*self.steps, *([self.anchor] if self.anchor else [])], allow=self.allow)
+        return Plan([*self.steps, *([self.anchor] if self.anchor else [])], terms=self.terms)
 
     @property
     def kinds_only(self) -> Plan:
-        return Plan(self.steps, allow=self.allow)
+        return Plan(self.steps, terms=self.terms)
 
     @property
     def size(self) -> int:
@@ -67,7 +68,7 @@ def plan_drain(
     scene: Scene, yardstick: Yardstick, options: DrainOptions, policy: str, anchor: Anchor | None, *, alone: bool
 ) -> DrainPlan:
     """`alone`: no controller will take the anchor's finalizer off, so we do."""
-    plan = DrainPlan(allow=options.ladder.allow)
+    plan = DrainPlan()
     for rank, view in enumerate(scene.views, 1):
         if view.resource is not None:
             step = Step(StepRule(view.kind.kind, rank, force=options.ladder.force))

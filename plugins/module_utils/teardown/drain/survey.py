@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...events import Tell
 from ...objects import ObjectRef, Record
 from ...problems import Refused
+from ...terms import Terms
 from ..members.looking import Looker
 from ..owners import Life
 from .anchor import Anchor, find_anchor, live_anchors
@@ -76,6 +77,7 @@ def make_survey(options: DrainOptions, profile: Profile, cluster: Cluster, tell:
     tells = anchor is not None and options.remove_anchor
     quiesces = options.quiesce == "scale" or (options.quiesce == AUTO and policy == RETAIN and alive and not tells)
     plan = plan_drain(scene, yardstick, options, policy, anchor, alone=quiesces or not alive)
+    plan.terms = Terms({"": cluster.identity()}, options.hashed)
     return Survey(profile, anchor, policy, instance, controllers, scene, plan, looker, quiesces, others)
 
 

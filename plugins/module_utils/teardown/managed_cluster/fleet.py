@@ -20,6 +20,7 @@ from ...events import Planned, Tell, Warned
 from ...limits import check_limits
 from ...problems import Problem, Refused
 from ...profiles import ocm
+from ...terms import Terms
 from ...well_known import NAMESPACES
 from ..controllers import labelled
 from ..freeze import require_freeze
@@ -43,8 +44,6 @@ from .works import hosted_suffix, is_a_hook, next_wave, replica_set_of, strange_
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-# They decide what becomes of the content on the clusters, of what only their agents could free, and of namespaces.
-_TERMS = ("spoke_content", "on_unreachable", "namespace", "manifestworks")
 _MOST_LANES = 200  # each keeps a thread, and while it waits a watch
 
 
@@ -77,6 +76,8 @@ def remove_clusters(
     outcome.kinds = [one.plural if one else text for one, text in zip(kinds.cleanup, options.cleanup, strict=True)]
     outcome.lanes = [LaneOutcome(view, phase="pending" if view.is_there else "gone") for view in views]
     outcome.plan = _plan(views, kinds, options)
+    named = {"": cluster, **({"spoke": spoke} if spoke is not None else {})}
+    outcome.plan.terms = Terms({name: one.identity() for name, one in named.items()}, options.hashed)
     outcome.hub_cleans_up = {view.name for view in views if view.hub_cleans_up}
     _warn_beforehand(outcome, views, kinds, options, tell)
     tell(Planned(_summary(views, outcome.plan), outcome.plan.hash))
@@ -211,7 +212,7 @@ def _hub_is_alive(cluster: Cluster) -> bool:
 
 def _plan(views: Sequence[ClusterView], kinds: HubKinds, options: ClusterOptions) -> Plan:
     """Everything that is there now, in the order it would go. What others delete is not in it."""
-    plan = Plan(terms={option: getattr(options, option) for option in _TERMS})
+    plan = Plan()
     for rank, view in enumerate(views, 1):
         left = [list(records) for records in view.kinds]
         while (wave := next_wave(left, kinds.works, view.agents, options.manifestworks)) is not None:

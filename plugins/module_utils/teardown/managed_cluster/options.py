@@ -10,7 +10,7 @@ Room: teardown (pure).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...limits import check_run_options
@@ -39,9 +39,16 @@ class ClusterOptions:
     shown: Shown = NOTHING_SHOWN  # the plan of that hash, where it is known: for going on with it
     check_mode: bool = False
     keepsakes: bool = False
+    hashed: Mapping[str, Any] = field(default_factory=dict)  # options that the plan's hash covers
 
 
-def parse_clusters(params: Mapping[str, Any], *, check_mode: bool, shown: Shown = NOTHING_SHOWN) -> ClusterOptions:
+def parse_clusters(
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    shown: Shown = NOTHING_SHOWN,
+    hashed: Mapping[str, Any] | None = None,
+) -> ClusterOptions:
     """Every bad field is reported at once, before anything is sent."""
     bad = BadFields()
     names = [params["name"]] if params["name"] is not None else list(params["names"] or ())
@@ -84,6 +91,7 @@ def parse_clusters(params: Mapping[str, Any], *, check_mode: bool, shown: Shown 
         shown=shown,
         check_mode=check_mode,
         keepsakes=bool(params["evidence_dir"]),
+        hashed=hashed or {},
     )
 
 

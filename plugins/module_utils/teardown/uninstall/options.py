@@ -55,6 +55,7 @@ class UninstallOptions:
     check_mode: bool = False
     keepsakes: bool = False
     keep_secrets: bool = False
+    hashed: Mapping[str, Any] = field(default_factory=dict)  # options that the plan's hash covers
 
     def deletion(self, members: Mapping[str, Any], seconds: float) -> RankedOptions:
         """The same wishes in the words of a ranked deletion. Limits are those of the whole uninstall, checked there."""
@@ -66,11 +67,17 @@ class UninstallOptions:
             check_mode=self.check_mode,
             keepsakes=self.keepsakes,
             keep_secrets=self.keep_secrets,
+            hashed=self.hashed,
         )
 
 
 def parse_uninstall(
-    params: Mapping[str, Any], *, check_mode: bool, here: bool = False, shown: Shown = NOTHING_SHOWN
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    here: bool = False,
+    shown: Shown = NOTHING_SHOWN,
+    hashed: Mapping[str, Any] | None = None,
 ) -> UninstallOptions:
     """Every bad field is reported at once, before anything is sent."""
     bad = BadFields()
@@ -87,7 +94,7 @@ def parse_uninstall(
         namespace=params["namespace"] or "",
         source=params["source"],
         manifests=params["manifests"],
-        drain=parse_drain(_drain_params(params, profile if by_hand else AUTO), check_mode=check_mode),
+        drain=parse_drain(_drain_params(params, profile if by_hand else AUTO), check_mode=check_mode, hashed=hashed),
         finds_profiles=profile == AUTO,
         crds=params["crds"],
         instances=params["instances"],
@@ -107,6 +114,7 @@ def parse_uninstall(
         keepsakes=bool(params["evidence_dir"]),
         # Only where they do not have to travel: they are encrypted on the controller.
         keep_secrets=here and bool(params["undo_vault_password"]),
+        hashed=hashed or {},
     )
 
 

@@ -10,7 +10,6 @@ Room: teardown. Looks at the cluster and writes nothing; may be made again when 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from ...problems import BadFields
 from ...profiles.known_products import PRODUCTS
 from ...profiles.route_kinds import ROUTE_KINDS
 from ...shown import Shown
+from ...terms import Terms
 from ...well_known import LEASES
 from ..drain.drain import forecast
 from ..drain.options import DrainOptions
@@ -48,17 +48,17 @@ _STEP = 0.5  # seconds a step takes at least: one barrier
 class Scheme:
     origin: Candidate
     membership: Membership
+    terms: Terms
     deletion: Deletion | None = None  # None: the source has no record
     surveys: list[Survey] = field(default_factory=list)
 
     @property
     def plan(self) -> Plan:
-        return self.deletion.plan if self.deletion else Plan()
+        return self.deletion.plan if self.deletion else Plan(terms=self.terms)
 
     @property
     def hash(self) -> str:
-        hashes = [*(survey.plan.whole.hash for survey in self.surveys), self.plan.hash]
-        return hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:16]
+        return self.terms.hash_of([*(survey.plan.whole.hash for survey in self.surveys), self.plan.hash])
 
     @property
     def size(self) -> int:
@@ -91,7 +91,8 @@ def make_scheme(
     seconds: float,
     tell: Tell,
 ) -> Scheme:
-    scheme = Scheme(origin, _members_of(origin, options, cluster))
+    terms = Terms({"": cluster.identity()}, options.hashed)
+    scheme = Scheme(origin, _members_of(origin, options, cluster), terms)
     if not scheme.membership.missing:
         scheme.deletion = plan_again(options, scheme, cluster, other_cluster, seconds, tell)
     if "drain" in options.stages:
@@ -136,7 +137,7 @@ def unseen(scheme: Scheme, shown: Shown) -> bool:
     return (
         any(newcomers(plan, shown.deleted) for plan in plans)
         or not freed <= shown.touched
-        or any(plan.forced and not shown.consents_to(plan.allow) for plan in plans)
+        or scheme.terms.digest != shown.terms
         or not all(shown.allows(one.policy, one.profile.name) for one in scheme.surveys if one.plan.size)
     )
 

@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Event, Planned
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.nncp_results import nncp_result
+from ansible_collections.sunset.kube.plugins.module_utils.jobs.nncp_revert import JOB
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster import nncp_revert
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.options import NncpOptions
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.outcome import NncpOutcome, Phase, Run
@@ -21,6 +22,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.plan i
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.scene import Policy
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.waves import Wave
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Refused
+from ansible_collections.sunset.kube.plugins.module_utils.terms import Terms
 from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock
 
 POLICY = Policy({"metadata": {"name": "vlan", "uid": "p"}})
@@ -30,7 +32,8 @@ def hash_with(**options: Any) -> str:
     """Of a policy that no node has taken up: what is left of the plan are its terms."""
     scene: Any = SimpleNamespace(of_policy=lambda name: {}, nodes={}, states={})
     records: Any = SimpleNamespace(found={})
-    return make_plan(NncpOptions("vlan", **options), POLICY, scene, records, "").hash
+    terms = Terms({}, JOB.hashed(options))
+    return make_plan(NncpOptions("vlan", **options), POLICY, scene, records, "", terms).hash
 
 
 @pytest.mark.parametrize("changed", [{"force": True}, {"unreachable": "leave"}, {"on_failure": "undo"}])
@@ -45,7 +48,7 @@ def test_who_is_refused_because_of_another_plan_sees_that_plan(monkeypatch: pyte
     found = Plan(POLICY, {"a": node}, [Wave("workers", ("a",))], 1)
     monkeypatch.setattr(nncp_revert, "make_plan", lambda *_given: found)
     clock, told = FakeClock(), list[Event]()
-    cluster: Any = SimpleNamespace(server_time=lambda: 0.0)
+    cluster: Any = SimpleNamespace(server_time=lambda: 0.0, identity=lambda: "kube-system 7c1f")
     nothing: Any = None
     outcome = NncpOutcome("vlan")
     options = NncpOptions("vlan", plan_hash="0123456789ab")

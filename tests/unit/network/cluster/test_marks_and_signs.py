@@ -39,6 +39,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.scene 
 from ansible_collections.sunset.kube.plugins.module_utils.network.reversal import Reversal
 from ansible_collections.sunset.kube.plugins.module_utils.objects import parse_time
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
+from ansible_collections.sunset.kube.plugins.module_utils.terms import Terms
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 NOW = "2026-01-01T00:00:00Z"
@@ -178,7 +179,7 @@ def test_passwords_are_neither_planned_with_nor_recorded() -> None:
     view = NodeView("n1", {"kubernetes.io/hostname": "n1"}, ready=True, handled=True)
     scene = Scene(here, {"n1": view}, {"n1": MTU}, [enactment("Available", desired={"interfaces": [secured]})])
     options = parse_nncp({**DEFAULTS, "mode": "delete", "force": True}, check_mode=False)
-    plan = make_plan(options, here, scene, Records("vlan", "nmstate", {}), NOW)
+    plan = make_plan(options, here, scene, Records("vlan", "nmstate", {}), NOW, Terms())
     assert "hunter2" not in plan.nodes["n1"].record.as_text()
 
 

@@ -15,6 +15,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.plan i
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.scene import Policy
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.waves import Wave
 from ansible_collections.sunset.kube.plugins.module_utils.shown import NOTHING_SHOWN, Shown
+from ansible_collections.sunset.kube.plugins.module_utils.terms import Terms
 
 DOWN: dict[str, Any] = {"interfaces": [{"name": "eth1.100", "state": "absent"}]}
 OTHER: dict[str, Any] = {"interfaces": [{"name": "eth1", "state": "down"}]}
@@ -27,7 +28,7 @@ def plan(uid: str = "p", waiting: tuple[str, ...] = (), **nodes: dict[str, Any])
     return Plan(policy, planned, [Wave("workers", tuple(name for name in nodes if name not in waiting))], 1)
 
 
-WHOLE = Shown(work=plan(a=DOWN, b=DOWN).work)
+WHOLE = Shown(work=plan(a=DOWN, b=DOWN).work, terms=Terms().digest)
 
 RESTS: dict[str, tuple[Plan, bool]] = {
     "the whole": (plan(a=DOWN, b=DOWN), True),
@@ -45,3 +46,5 @@ RESTS: dict[str, tuple[Plan, bool]] = {
 def test_the_rest_is_the_same_work_on_fewer_nodes(found: Plan, rest: bool) -> None:
     assert found.is_rest_of(WHOLE) is rest
     assert not found.is_rest_of(NOTHING_SHOWN)
+    found.terms = Terms({"": "another cluster"})
+    assert not found.is_rest_of(WHOLE)

@@ -92,17 +92,18 @@ def test_auto_is_no_profile_yet() -> None:
 
 
 NEAR: dict[str, tuple[str, str]] = {
-    "a letter too many": ("ngrock", "did you mean ngrok? "),
-    "capital letters": ("Cert-Manager", "did you mean cert-manager? "),
-    "without its hyphen": ("argocd", "did you mean argo-cd? "),
-    "nothing like it": ("zzz", ""),
+    "a letter too many": ("ngrock", "did you mean ngrok? There"),
+    "capital letters": ("Cert-Manager", "did you mean cert-manager? There"),
+    "without its hyphen": ("argocd", "did you mean argo-cd? There"),
+    "nothing like it": ("zzz", "there"),
 }
 
 
 @pytest.mark.parametrize(("name", "hint"), named(NEAR))
 def test_a_name_that_is_not_known_gets_a_hint(name: str, hint: str) -> None:
     assert complaint(profile=name) == (
-        f"profile: {name!r} is not known; {hint}There are {', '.join(sorted(PRODUCTS))}, auto, or a hash"
+        f"profile: {name!r} is not known; {hint} are {', '.join(sorted(PRODUCTS))}, auto, "
+        "or a dictionary with a profile of your own"
     )
 
 

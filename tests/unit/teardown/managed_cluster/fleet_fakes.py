@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
-from ansible_collections.sunset.kube.plugins.module_utils.jobs.managed_cluster import ARGUMENTS
+from ansible_collections.sunset.kube.plugins.module_utils.jobs.managed_cluster import ARGUMENTS, JOB
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.profiles import ocm
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.managed_cluster.fleet import (
@@ -60,7 +60,8 @@ class Hub(FakeCluster):
 
 
 def options_of(check_mode: bool = False, **params: Any) -> ClusterOptions:
-    return parse_clusters({**DEFAULTS, "freeze": False, **params}, check_mode=check_mode)
+    given = {**DEFAULTS, "freeze": False, **params}
+    return parse_clusters(given, check_mode=check_mode, hashed=JOB.hashed(given))
 
 
 class SpokeCluster(FakeCluster):

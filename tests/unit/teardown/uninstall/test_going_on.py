@@ -42,14 +42,15 @@ def confirmed(cluster: FakeCluster, directory: Path, seen: dict[str, Any], wante
     (directory / "1-uninstall" / "plan.json").write_text(json.dumps(uninstall_plan(plan)))
     cluster.remove(CONFIG_MAPS, "settings")
     shown = plan_under(plan.scheme.hash, str(directory))
+    cluster.known_as = wanted.pop("known_as", cluster.known_as)
     return uninstalled(cluster, plan_hash=plan.scheme.hash, shown=shown, **{**WANTED, **wanted})
 
 
 SAME: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "the same": ({}, {}),
-    "less than was shown": ({"force": True}, {}),
+    "the same force": ({"force": True, "force_allow": [GUARD]}, {"force": True, "force_allow": [GUARD]}),
     "the same drain": (PRODUCT, PRODUCT),
-    "fewer protected finalizers": ({"force": True, "force_allow": [GUARD]}, {"force": True}),
+    "more time": ({}, {"timeout": 1200, "fail_fast": False}),
 }
 
 
@@ -64,6 +65,8 @@ def test_what_was_shown_is_gone_on_with(tmp_path: Path, seen: dict[str, Any], wa
 
 MORE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "force": ({}, {"force": True}),
+    "no force": ({"force": True}, {}),
+    "another cluster": ({}, {"known_as": "kube-system 99"}),
     "a protected finalizer": ({"force": True}, {"force": True, "force_allow": [GUARD]}),
     "another policy": ({**PRODUCT, "policy": "Retain"}, {**PRODUCT, "policy": "Delete"}),
     "no drain was shown": ({"profile": "none"}, PRODUCT),
@@ -74,7 +77,7 @@ MORE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_what_was_not_shown_needs_a_new_yes(tmp_path: Path, seen: dict[str, Any], wanted: dict[str, Any]) -> None:
     cluster = a_shop()
     cluster.add(BASKETS, "mine", finalizers=[F])
-    done = confirmed(cluster, tmp_path, seen, wanted)
+    done = confirmed(cluster, tmp_path, seen, dict(wanted))
     assert "the plan has changed" in str(done.failure)
     assert len(cluster.left()) == 3
 

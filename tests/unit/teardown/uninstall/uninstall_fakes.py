@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
-from ansible_collections.sunset.kube.plugins.module_utils.jobs.uninstall import ARGUMENTS
+from ansible_collections.sunset.kube.plugins.module_utils.jobs.uninstall import ARGUMENTS, JOB
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.shown import NOTHING_SHOWN, Shown
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.options import parse_uninstall
@@ -57,7 +57,8 @@ def uninstalled(
 ) -> UninstallOutcome:
     if keep_secrets:
         params["undo_vault_password"] = "sesame"
-    options = parse_uninstall({**DEFAULTS, **params}, check_mode=check_mode, here=True, shown=shown)
+    given = {**DEFAULTS, **params}
+    options = parse_uninstall(given, check_mode=check_mode, here=True, shown=shown, hashed=JOB.hashed(given))
     return uninstall(
         options,
         cluster,  # type: ignore[arg-type]
