@@ -15,6 +15,8 @@ options:
       - Path of a kubeconfig file, several paths joined by V(:), or the content of one as a dictionary.
       - Without it, E(K8S_AUTH_KUBECONFIG), then E(KUBECONFIG), then C(~/.kube/config) are used, and inside a pod its
         service account.
+      - The variables named here, the usual ones for proxies and those that a login plugin reads may stand in
+        C(environment) of a play, a block or a task, too.
     type: raw
   context:
     description:

@@ -10,12 +10,13 @@ written here, on the controller, in both cases.
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import json
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -55,7 +56,8 @@ class EngineAction(ActionBase):
         base = super().run(tmp, task_vars)
         if base.get("skipped"):
             return base
-        _checked, params = self.validate_argument_spec(argument_spec=self.JOB.arguments, **self.JOB.rules)
+        with self._task_environment():  # K8S_AUTH_* may stand there
+            _checked, params = self.validate_argument_spec(argument_spec=self.JOB.arguments, **self.JOB.rules)
         folder = self._evidence_folder(params)
         timeline = folder.begin_timeline() if folder and self._runs_here() else None
         try:
@@ -75,6 +77,23 @@ class EngineAction(ActionBase):
         for line in result.get("text", ()):
             Display().display(f"  {line}")
         return {**base, **result}
+
+    @contextlib.contextmanager
+    def _task_environment(self) -> Iterator[None]:
+        """The variables of play, block and task, as a shipped module has them; afterwards all is as it was before.
+
+        Workers are processes with one task each, so no other task sees them.
+        """
+        given: dict[str, Any] = {}
+        if self._task.environment:
+            self._compute_environment_string(given)
+        before = dict(os.environ)
+        os.environ.update({str(name): str(value) for name, value in given.items()})
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
 
     def _evidence_folder(self, params: dict[str, Any]) -> EvidenceFolder | None:
         """Made before anything is done: a directory that cannot be written must not be found out afterwards."""
@@ -111,7 +130,7 @@ class EngineAction(ActionBase):
 
         lines = LiveLines(self._show, RealClock(stop))
         where: dict[str, str] = {}
-        with stop_on_signals(stop):
+        with self._task_environment(), stop_on_signals(stop):
             result = perform(
                 self.JOB,
                 params,

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -81,7 +82,7 @@ def action(work: Any = works, **surroundings: Any) -> Any:
         args={"host": "http://api.example.com", **settings.get("args", {})},
         action="sunset.kube.job",
         collections=[],
-        environment=None,
+        environment=settings.get("environment"),
     )
     made = Action.__new__(Action)
     made._task = task
@@ -101,6 +102,25 @@ def bare_base(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_a_local_task_runs_here_with_live_lines_and_warnings(screen: Screen) -> None:
     assert action().run() == {"changed": True, "warnings": ["careful"], **CLUSTER}
     assert (screen.lines, screen.warnings) == (["  job: plan abc: nothing to do"], ["careful"])
+
+
+def test_the_tasks_environment_is_there_while_the_task_runs_and_not_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def look(context: Any) -> Report:
+        seen.update(context=context.params["context"], proxy=os.environ.get("https_proxy"))
+        raise RuntimeError("in the middle")
+
+    monkeypatch.setattr(
+        ActionBase, "_compute_environment_string", lambda self, out: out.update(self._task.environment[0])
+    )
+    before = dict(os.environ)
+    given = {"K8S_AUTH_CONTEXT": "staging", "https_proxy": 3128}
+    with pytest.raises(RuntimeError):
+        action(look, environment=[given]).run()
+    assert (seen, dict(os.environ)) == ({"context": "staging", "proxy": "3128"}, before)
 
 
 HERE: dict[str, tuple[dict[str, Any], bool]] = {
