@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-
 from integration.ranked import Remover, failed, named, remaining, succeeded
 from integration.running import run_playbook
 from integration.stage import Stage, config_map

@@ -110,17 +110,17 @@ def test_the_tasks_environment_is_there_while_the_task_runs_and_not_afterwards(
     seen: dict[str, Any] = {}
 
     def look(context: Any) -> Report:
-        seen.update(context=context.params["context"], proxy=os.environ.get("https_proxy"))
+        seen.update(user=context.params["impersonate_user"], proxy=os.environ.get("https_proxy"))
         raise RuntimeError("in the middle")
 
     monkeypatch.setattr(
         ActionBase, "_compute_environment_string", lambda self, out: out.update(self._task.environment[0])
     )
     before = dict(os.environ)
-    given = {"K8S_AUTH_CONTEXT": "staging", "https_proxy": 3128}
+    given = {"K8S_AUTH_IMPERSONATE_USER": "jane", "https_proxy": 3128}
     with pytest.raises(RuntimeError):
         action(look, environment=[given]).run()
-    assert (seen, dict(os.environ)) == ({"context": "staging", "proxy": "3128"}, before)
+    assert (seen, dict(os.environ)) == ({"user": "jane", "proxy": "3128"}, before)
 
 
 HERE: dict[str, tuple[dict[str, Any], bool]] = {
