@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from integration.collection_playbooks import ending, play_named, playing_named
 from integration.maintaining import Maintenance, http_route, shape
@@ -120,34 +121,91 @@ def test_nobody_is_told_that_nothing_was_written_when_something_is_left(
 
 # -- variables ---------------------------------------------------------------------------------------------------------
 
-MISSPELT = {
-    DRAIN: ({"profile": "ngrok", "polici": "Delete"}, "policy"),
-    "sunset.kube.delete_cluster": ({"cluster": "edge-7", "keepnamespace": True}, "keep_namespace"),
-    "sunset.kube.maintenance": ({"state": "enabled", "name_space": "shop"}, "namespace"),
-    "sunset.kube.revert_network": ({"nncp": "vlan100", "max_unavailible": 1}, "max_unavailable"),
-    "sunset.kube.uninstall": ({"release": "shop", "delete_namespaces": True}, "delete_namespace"),
+UNKNOWN = {
+    "drain, a letter wrong": (DRAIN, {"profile": "ngrok", "polici": "Delete"}, "polici (did you mean policy?)"),
+    "delete_cluster": (
+        "sunset.kube.delete_cluster",
+        {"cluster": "edge-7", "keepnamespace": True},
+        "keepnamespace (did you mean keep_namespace?)",
+    ),
+    "maintenance": (
+        "sunset.kube.maintenance",
+        {"state": "enabled", "name_space": "shop"},
+        "name_space (did you mean namespace?)",
+    ),
+    "revert_network": (
+        "sunset.kube.revert_network",
+        {"nncp": "vlan100", "max_unavailible": 1},
+        "max_unavailible (did you mean max_unavailable?)",
+    ),
+    "explain": ("sunset.kube.explain", {"ns": "shop"}, "ns (did you mean namespace?)"),
+    "uninstall, another tool's dry run": (
+        "sunset.kube.uninstall",
+        {"release": "shop", "confirm": "skip", "dry_run": True},
+        "dry_run (use --check)",
+    ),
+    "uninstall, like none of ours": (
+        "sunset.kube.uninstall",
+        {"release": "shop", "confirm": "skip", "colour": "blue"},
+        "colour; nothing was read from the cluster.",
+    ),
 }
 
 
-@pytest.mark.parametrize("playbook", MISSPELT)
-def test_a_misspelt_variable_is_told_before_anything_is_sent(
-    user: User, audit: AuditTrail, tmp_path: Path, playbook: str
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_an_unknown_variable_is_told_before_anything_is_read(
+    user: User, audit: AuditTrail, tmp_path: Path, case: str
 ) -> None:
     """Ansible would ignore it, and do something else than was asked for."""
-    variables, meant = MISSPELT[playbook]
-    run = play_named(playbook, tmp_path, user.kubeconfig, **variables)
+    playbook, variables, told = UNKNOWN[case]
+    (tmp_path / "variables.yml").write_text(json.dumps(variables))  # a file counts as the command line does
+    run = play_named(playbook, tmp_path, user.kubeconfig, "-e", f"@{tmp_path / 'variables.yml'}")
     assert run.rc == 2, run.stdout
-    assert f"did you mean {meant}?" in run.stdout
+    assert f"unknown variable {told}" in run.stdout
     assert audit.events(user.name) == []
 
 
 def test_variables_of_others_are_left_to_them(stage: Stage, user: User, tmp_path: Path) -> None:
     [thing] = stage.put(widget("w", stage.namespace, CLEANUP))
-    others = {"awx_job_id": 7, "region": "north", "time_out": 5, "not_for_us": ["time_out"]}
+    others = {"awx_job_id": 7, "region": "north", "time_out": 5, "not_for_us": ["region", "time_out"]}
     run = play_named(DRAIN, tmp_path, user.kubeconfig, **widgets_of(stage, tmp_path / "evidence"), **others)
     assert run.rc == 0, run.stdout
-    assert "not used here: region." in run.stdout
     assert stage.finalizers(thing) == []
+
+
+def two_contexts(user: User, directory: Path) -> Path:
+    """The cluster of the user as context `there`; the current one leads nowhere."""
+    content = yaml.safe_load(user.kubeconfig.read_text())
+    content["contexts"] = [{**content["contexts"][0], "name": "there"}]
+    content["clusters"].append({"name": "nowhere", "cluster": {"server": "https://127.0.0.1:9"}})
+    content["contexts"].append({"name": "nowhere", "context": {"cluster": "nowhere"}})
+    content["current-context"] = "nowhere"
+    file = directory / "two.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+def test_every_playbook_goes_to_the_cluster_that_its_variables_name(
+    stage: Stage, user: User, as_user: AsUser, audit: AuditTrail, tmp_path: Path
+) -> None:
+    """Through roles as well as without one, as another user, and with the key out of every log."""
+    kubeconfig, other = two_contexts(user, tmp_path), as_user("impersonated", EVERYTHING)
+    there = ("-vvv", "-e", f"kubeconfig={kubeconfig}", "-e", "context=there")
+    nowhere = tmp_path / "no-such-file"
+    wrong = play_named("sunset.kube.explain", tmp_path / "wrong", kubeconfig, namespace=stage.namespace)
+    assert (wrong.rc, "context nowhere of kubeconfig" in wrong.stdout) == (2, True), wrong.stdout
+    secret = {"namespace": stage.namespace, "api_key": "s3cr3t-key"}
+    explained = play_named("sunset.kube.explain", tmp_path / "explain", nowhere, *there, **secret)
+    assert (explained.rc, "(context there of kubeconfig" in explained.stdout) == (0, True), explained.stdout
+    assert "s3cr3t-key" not in explained.stdout
+    shop = [config_map("front", stage.namespace)]
+    made = stage.put(*shop)
+    variables = {"manifests": shop, "namespace": stage.namespace, "confirm": "skip", "impersonate_user": other.name}
+    audit.begin_anew()
+    run = play_named("sunset.kube.uninstall", tmp_path / "run", nowhere, *there, **variables)
+    assert (run.rc, all(map(stage.is_gone, made))) == (0, True), run.stdout
+    assert audit.events(user.name) != []
+    assert {event.impersonated for event in audit.events(user.name)} == {other.name}
 
 
 # -- the other playbooks -----------------------------------------------------------------------------------------------

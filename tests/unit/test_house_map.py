@@ -40,7 +40,7 @@ ROOMS: dict[str, set[str]] = {
     "action": {"jobs", "plugin_utils"},
     "plugin_utils": {"ansible", "front", "node_front", "reporting", "network", "evidence"},
     "doc_fragments": set(),
-    "lookup": {"ansible", "yaml"},
+    "lookup": {"ansible", "yaml", "plugin_utils"},
     "jobs": {"front", "node_front", "reporting", "teardown", "maintenance", "network", "incluster", "evidence"},
     "front": {"ansible", "kube", "evidence", "incluster", "reporting"},
     "node_front": {"ansible", "reporting"},

@@ -55,7 +55,11 @@ def test_a_run_returns_result_diff_plan_and_timeline(server: FakeServer) -> None
 def test_every_key_of_the_result_is_documented_and_every_documented_one_is_returned(server: FakeServer) -> None:
     told = {key for result in (result_of(check_mode=True), result_of()) for key in result if not key.startswith("_")}
     # The fronts add the address and the folder.
-    assert told - {"changed", "diff"} == set(yaml.safe_load(managed_cluster.RETURN)) - {"cluster", "cluster_name", "evidence"}
+    assert told - {"changed", "diff"} == set(yaml.safe_load(managed_cluster.RETURN)) - {
+        "cluster",
+        "cluster_name",
+        "evidence",
+    }
 
 
 def test_check_mode_writes_nothing(server: FakeServer) -> None:
