@@ -34,6 +34,7 @@ from .problems import Problem
 from .reporting import Report, hand_back, shown, stop_on_signals
 from .shown import NOTHING_SHOWN, Shown
 from .terms import hashed_options
+from .visible import visible
 
 
 def _env(name: str) -> tuple[Any, list[str]]:
@@ -230,7 +231,7 @@ def perform(
         outcome = ending_of(result, word_for(report.failure), check_mode)["outcome"]
         board.settle(result, outcome, report.plan if check_mode else None, params.get("plan_hash"))
         board.close()
-        result.setdefault("_warnings", []).extend([board.problem] if board.problem else [])
+        result.setdefault("_warnings", []).extend([visible(board.problem)] if board.problem else [])
     return result
 
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from .visible import visible
+
 
 @dataclass(frozen=True)
 class Resource:
@@ -124,7 +126,7 @@ def _finalizer_managers(managed_fields: Any) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class ObjectRef:
-    """An object, named for people and for results."""
+    """An object, named for people (as text, safe to show) and for results (as it is)."""
 
     api_version: str
     kind: str
@@ -134,7 +136,7 @@ class ObjectRef:
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        return f"{self.kind} {place}"
+        return visible(f"{self.kind} {place}")
 
     def as_dict(self) -> dict[str, str]:
         return {

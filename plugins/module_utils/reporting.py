@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .clock import StopSign
 from .problems import Problem
+from .visible import visible, visible_lines, visible_result
 
 if TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule
@@ -36,15 +37,18 @@ class Report:
 
 
 def shown(report: Report, clean: Callable[[str], str]) -> dict[str, Any]:
-    """The result's keys; those with an underscore are for the front, which shows them in its own way."""
-    result = dict(report.result)
+    """The result's keys; those with an underscore are for the front, which shows them in its own way.
+
+    Here every sentence becomes safe to show, whatever a cluster put into it; secrets are masked before that.
+    """
+    result: dict[str, Any] = visible_result(dict(report.result))
     if report.warnings:
-        result["_warnings"] = [clean(text) for text in report.warnings]
+        result["_warnings"] = [visible(clean(text)) for text in report.warnings]
     if report.diff is not None:
-        result["diff"] = report.diff
+        result["diff"] = {key: visible_lines(one) if isinstance(one, str) else one for key, one in report.diff.items()}
     if report.failure:
         result["failed"] = True
-        result["msg"] = clean(str(report.failure))
+        result["msg"] = visible(clean(str(report.failure)))
     return result
 
 

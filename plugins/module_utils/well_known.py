@@ -38,6 +38,13 @@ WEBHOOK_CONFIGURATIONS = tuple(
         ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
     )
 )
+POLICIES, POLICY_BINDINGS = (
+    Resource("admissionregistration.k8s.io", "v1", kind, plural, namespaced=False)
+    for kind, plural in (
+        ("ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
+        ("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
+    )
+)
 ROLES = (
     Resource("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", namespaced=False),
     Resource("rbac.authorization.k8s.io", "v1", "Role", "roles", namespaced=True),

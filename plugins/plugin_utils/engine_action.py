@@ -33,6 +33,7 @@ from ..module_utils.evidence.report_page import page_of
 from ..module_utils.front import Job, perform
 from ..module_utils.problems import Refused
 from ..module_utils.reporting import stop_on_signals
+from ..module_utils.visible import visible
 
 # In place of what a module hands back that could not even start.
 _NOTHING: dict[str, Any] = {"plan": {}, "timeline": [], "undo": None, "graph": None, "cluster": "", "failure": ""}
@@ -75,7 +76,7 @@ class EngineAction(ActionBase):
         if not self._task.diff:
             result.pop("diff", None)
         for line in result.get("text", ()):
-            Display().display(f"  {line}")
+            Display().display(f"  {visible(str(line))}")
         return {**base, **result}
 
     @contextlib.contextmanager
@@ -157,7 +158,7 @@ class EngineAction(ActionBase):
         Display().display(f"  {self.JOB.name}: {line}")
 
     def _warn(self, result: dict[str, Any]) -> None:
-        for text in result.pop("_warnings", ()):
+        for text in map(visible, result.pop("_warnings", ())):
             Display().warning(text)
             result.setdefault("warnings", []).append(text)
 

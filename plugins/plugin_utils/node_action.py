@@ -25,6 +25,7 @@ from ..module_utils.network.node_options import state_given
 from ..module_utils.node_front import NodeJob
 from ..module_utils.problems import Problem
 from ..module_utils.reporting import stop_on_signals
+from ..module_utils.visible import visible
 
 # Seconds a change and a way back may take, beyond the task's own time-out.
 _CHANGE, _WAY_BACK = 180.0, 120.0
@@ -167,4 +168,4 @@ class NodeAction(ActionBase):
 
     def _show(self, line: str, seen: Mapping[str, Any]) -> None:
         left = f" ({seen['left']:.0f} s left)" if seen.get("left") else ""
-        Display().display(f"  {self.JOB.name}: {line}{left}")
+        Display().display(f"  {self.JOB.name}: {visible(line)}{left}")

@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -181,7 +182,7 @@ class Stage:
         for collection in self._collections:
             status, listed = self.api.get(collection)
             found = [one["metadata"] for one in listed.get("items") or ()] if status == 200 else []
-            _each(remove, [f"{collection}/{one['name']}" for one in found if one["uid"] in self._mine])
+            _each(remove, [f"{collection}/{quote(one['name'], safe=':')}" for one in found if one["uid"] in self._mine])
         for name in self._namespaces:
             self.api.delete(f"/api/v1/namespaces/{name}")
 

@@ -9,6 +9,7 @@ which prepare a test, insist on success.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import select
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from lab.problems import LabError
 from lab.tls import client_context
@@ -77,11 +78,14 @@ class Api:
         content_type: str = JSON,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """One request, one answer: the status and the decoded body (`{"text": ...}` where it is not JSON)."""
+        """One request, one answer: the status and the decoded body (`{"text": ...}` where it is not JSON).
+
+        A body of bytes is sent as it is.
+        """
         sent = {**self._headers, **(headers or {})}
         payload = None
         if body is not None:
-            payload = json.dumps(body).encode()
+            payload = body if isinstance(body, bytes) else json.dumps(body).encode()
             sent["Content-Type"] = content_type
         connection = self._connection()
         try:
@@ -159,7 +163,7 @@ class Api:
             parts.append(f"namespaces/{metadata.get('namespace') or 'default'}")
         parts.append(plural)
         if not collection:
-            parts.append(metadata["name"])
+            parts.append(quote(metadata["name"], safe=":"))
         return "/".join(parts)
 
     # -- inside ------------------------------------------------------------------------------------------------------
@@ -210,9 +214,10 @@ def _plain(value: object) -> str:
 
 def _decoded(data: bytes, content_type: str) -> dict[str, Any]:
     if content_type == JSON:
-        content = json.loads(data)
-        if isinstance(content, dict):
-            return content
+        with contextlib.suppress(RecursionError):  # nested too deeply for Python: the test made it so
+            content = json.loads(data)
+            if isinstance(content, dict):
+                return content
     return {"text": data.decode(errors="replace")}
 
 

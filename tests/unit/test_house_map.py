@@ -20,6 +20,7 @@ SHARED = {
     "admission",
     "objects",
     "clock",
+    "commands",
     "problems",
     "documents",
     "durations",
@@ -30,6 +31,7 @@ SHARED = {
     "pointers",
     "shown",
     "terms",
+    "visible",
     "well_known",
 }
 
@@ -56,6 +58,7 @@ ROOMS: dict[str, set[str]] = {
     "admission": {"hint:kube"},
     "objects": set(),
     "clock": set(),
+    "commands": set(),
     "problems": set(),
     "documents": {"late:yaml"},
     "durations": set(),
@@ -66,6 +69,7 @@ ROOMS: dict[str, set[str]] = {
     "pointers": set(),
     "shown": set(),
     "terms": set(),
+    "visible": set(),
     "well_known": set(),
 }
 NO_SHARED = {"doc_fragments", "profiles"}

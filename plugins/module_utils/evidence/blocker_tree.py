@@ -18,6 +18,7 @@ from ..teardown.blockers.blockers import Blocked, Explanation
 from ..teardown.blockers.cause import GITOPS, NOT_DELETED, Cause
 from ..teardown.blockers.holders import Holder
 from ..teardown.blockers.subjects import is_namespace
+from ..visible import visible
 
 _WIDTH = 110
 _SCREEN = 40
@@ -165,7 +166,7 @@ def _below(branch: Branch, indent: str) -> Iterator[str]:
         own = rest + ("│  " if child.branches else "")
         width = max(40, _WIDTH - len(rest))
         # Long names are commands' and people's business: they are copied, so they stay whole.
-        lines = textwrap.wrap(child.text, width, break_long_words=False, break_on_hyphens=False)
+        lines = textwrap.wrap(visible(child.text), width, break_long_words=False, break_on_hyphens=False) or [""]
         yield f"{indent}{'└─ ' if last else '├─ '}{lines[0]}"
         yield from (f"{own}{line}" for line in lines[1:])
         yield from _below(child, rest)

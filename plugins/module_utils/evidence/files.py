@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..events import Event
+from ..visible import visible
 from .junit import junit
 from .report_html import html
 from .report_markdown import markdown
@@ -131,7 +132,7 @@ class EvidenceFolder:
                 stream.write("\n")
         if left_out:
             with self._private(os.path.join("undo", "left-out.txt")) as stream:
-                stream.writelines(f"{line}\n" for line in left_out)
+                stream.writelines(f"{visible(line)}\n" for line in left_out)
 
     def write_secrets(self, sealed: str) -> None:
         with self._private(os.path.join("undo", "secrets.vault")) as stream:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
+
+from .escaping import in_html
 
 WIDTH = 236.0
 _TITLE, _NOTE = 25.0, 30.0  # letters of common width on a line: titles are bold
@@ -39,13 +40,13 @@ class Box:
         # A box that is higher than its text, for its many arrows, has it in the middle.
         first = y + (self.height - _LINE * (len(self.title) + len(self.notes))) / 2 + 13
         lines = [
-            f'<text class="{kind}" x="{x + _PAD:.1f}" y="{first + _LINE * place:.1f}">{escape(text)}</text>'
+            f'<text class="{kind}" x="{x + _PAD:.1f}" y="{first + _LINE * place:.1f}">{in_html(text)}</text>'
             for place, (kind, text) in enumerate(
                 [*(("title", text) for text in self.title), *(("note", text) for text in self.notes)]
             )
         ]
         frame = f'<rect x="{x:.1f}" y="{y:.1f}" width="{WIDTH:.0f}" height="{self.height:.0f}" rx="7"/>'
-        return f'<g class="node {escape(self.look)}">{frame}{"".join(lines)}</g>'
+        return f'<g class="node {in_html(self.look)}">{frame}{"".join(lines)}</g>'
 
 
 def box(node: Mapping[str, Any], ends: int) -> Box:
@@ -132,4 +133,4 @@ def svg(width: float, height: float, drawn: Iterable[str], told: str, least: flo
     """It shrinks with the screen, but not below `least`: then it can be moved aside."""
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     size += f' style="min-width:{least:.0f}px"' if least else ""
-    return f'<svg role="img" aria-label="{escape(told)}" {size}>{"".join(drawn)}</svg>'
+    return f'<svg role="img" aria-label="{in_html(told)}" {size}>{"".join(drawn)}</svg>'

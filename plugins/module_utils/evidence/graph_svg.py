@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
+from .escaping import in_html
 from .graph_column import column
 from .graph_layout import Layout, lay_out
 from .graph_shapes import WIDTH, Box, arrow, badge, box, svg
@@ -74,7 +74,7 @@ def _caption(links: Sequence[Link], cuts: Sequence[tuple[str, str]], left_out: i
     if cuts:
         yield "<p>Where it can be cut by hand, at the smallest cost:</p><ol>"
         for cut, cost in cuts:
-            yield f"<li><code>{escape(cut)}</code>{f' ({escape(cost)})' if cost else ''}</li>"
+            yield f"<li><code>{in_html(cut)}</code>{f' ({in_html(cost)})' if cost else ''}</li>"
         yield "</ol>"
     yield "</figcaption>"
 

@@ -11,19 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
+from .escaping import in_xml
 from .report_page import HANGING, HANGS, Page, Table
-
-# What XML cannot hold in any form.
-_FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "?")
 
 
 def junit(page: Page, result: Mapping[str, Any]) -> str:
     cases = list(_cases(page, result))
     failures = sum("<failure" in case for case in cases)
     seconds = sum(float(step["seconds"]) for step in result.get("steps", ()))
-    head = f'<testsuite name={_quoted(page.job)} tests="{len(cases)}" failures="{failures}" time="{seconds:.3f}">'
+    head = f'<testsuite name={in_xml(page.job)} tests="{len(cases)}" failures="{failures}" time="{seconds:.3f}">'
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *cases, "</testsuite>"]) + "\n"
 
 
@@ -42,9 +39,5 @@ def _table(page: Page, title: str) -> Table:
 
 
 def _case(page: Page, name: str, seconds: float, failure: str) -> str:
-    start = f'<testcase classname={_quoted(page.job)} name={_quoted(name)} time="{seconds:.3f}"'
-    return f"{start}><failure message={_quoted(failure)}/></testcase>" if failure else f"{start}/>"
-
-
-def _quoted(text: str) -> str:
-    return quoteattr(text.translate(_FORBIDDEN))
+    start = f'<testcase classname={in_xml(page.job)} name={in_xml(name)} time="{seconds:.3f}"'
+    return f"{start}><failure message={in_xml(failure)}/></testcase>" if failure else f"{start}/>"

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from ..clock import Clock
 from ..events import Did, Event, Noted, Planned, Progress, StepBegan, StepEnded
+from ..visible import visible
 
 _REMINDER = 15.0
 
@@ -66,7 +67,7 @@ class LiveLines:
             return False
         line = line_for(event)
         if line:
-            self._show(line)
+            self._show(visible(line))
         return bool(line)
 
     def _is_time_for(self, event: Progress) -> bool:

@@ -10,9 +10,9 @@ Room: evidence.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import Any
 
+from .escaping import in_html
 from .graph_svg import figure
 from .report_look import STYLE
 from .report_page import HANGING, Page, Table
@@ -49,12 +49,12 @@ def _document(
     yield '<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-    yield f"<title>{escape(page.job)}: {escape(page.verdict)}</title>"
+    yield f"<title>{in_html(page.job)}: {in_html(page.verdict)}</title>"
     yield f"<style>{STYLE}</style>"
     yield "</head>"
     yield "<body><main>"
-    yield f'<header><p class="badge {_BADGES[page.verdict]}">{escape(page.verdict)}</p>'
-    yield f"<h1>{escape(page.job)}</h1></header>"
+    yield f'<header><p class="badge {_BADGES[page.verdict]}">{in_html(page.verdict)}</p>'
+    yield f"<h1>{in_html(page.job)}</h1></header>"
     yield from _facts(page)
     yield from _timeline(stretches)
     for table in page.tables:
@@ -62,7 +62,7 @@ def _document(
             yield from figure(graph)
         yield from _table(table)
     yield from _plan(plan)
-    yield f"<footer>Requests to the API server: {escape(page.requests)}.</footer>"
+    yield f"<footer>Requests to the API server: {in_html(page.requests)}.</footer>"
     yield "</main></body>"
     yield "</html>"
 
@@ -71,14 +71,14 @@ def _facts(page: Page) -> Iterator[str]:
     yield '<dl class="facts">'
     for name, value in page.facts:
         word = "code" if name == "plan" else "span"
-        yield f'<div class="{name}"><dt>{escape(name)}</dt><dd><{word}>{escape(value)}</{word}></dd></div>'
+        yield f'<div class="{name}"><dt>{in_html(name)}</dt><dd><{word}>{in_html(value)}</{word}></dd></div>'
     yield "</dl>"
 
 
 def _table(table: Table) -> Iterator[str]:
     shown = table.rows[:_MOST_ROWS]
     missing = table.total - len(shown)
-    yield f"<section><h2>{escape(table.title)} <small>{table.total}</small></h2>"
+    yield f"<section><h2>{in_html(table.title)} <small>{table.total}</small></h2>"
     yield from _rows(table.heads, shown)
     if missing:
         yield f"<p>… and {missing} more.</p>"
@@ -87,9 +87,11 @@ def _table(table: Table) -> Iterator[str]:
 
 def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """On a phone each row becomes a card, and its cells carry their head themselves."""
-    yield "<table><thead><tr>" + "".join(f"<th>{escape(head)}</th>" for head in heads) + "</tr></thead><tbody>"
+    yield "<table><thead><tr>" + "".join(f"<th>{in_html(head)}</th>" for head in heads) + "</tr></thead><tbody>"
     for row in rows:
-        cells = [f'<td data-head="{escape(head)}">{escape(value)}</td>' for head, value in zip(heads, row, strict=True)]
+        cells = [
+            f'<td data-head="{in_html(head)}">{in_html(value)}</td>' for head, value in zip(heads, row, strict=True)
+        ]
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table>"
 
@@ -118,7 +120,7 @@ def _summary(one: Stretch, whole: float) -> str:
     kind = "late" if one.survivors else "bar"
     drawn = f'<rect class="{kind}" x="{min(begin, 99.5):.2f}%" y="0" width="{length:.2f}%" height="8" rx="2"/>'
     return (
-        f'<span class="name">{escape(one.name)}</span> <span class="told">{escape(", ".join(told))}, '
+        f'<span class="name">{in_html(one.name)}</span> <span class="told">{in_html(", ".join(told))}, '
         f'{one.end - one.begin:.1f} s</span><svg role="img" aria-label="from {one.begin:.1f} s to {one.end:.1f} s" '
         f'width="100%" height="8">{drawn}</svg>'
     )
@@ -132,7 +134,7 @@ def _plan(plan: Mapping[str, Any]) -> Iterator[str]:
     yield f"<section><h2>Plan <small>{sum(len(step['objects']) for step in steps)}</small></h2>"
     for step in steps:
         objects = step["objects"]
-        yield f'<details><summary><span class="name">{escape(str(step["name"]))}</span> '
+        yield f'<details><summary><span class="name">{in_html(str(step["name"]))}</span> '
         yield f'<span class="told">{len(objects)} objects</span></summary>'
         yield from _rows(("object", "verdict", "why"), [_planned(one) for one in objects[:_MOST_ROWS]])
         if len(objects) > _MOST_ROWS:

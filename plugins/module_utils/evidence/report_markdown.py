@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .escaping import in_markdown
 from .report_page import Page, Table
 
 _MOST = 50
@@ -21,10 +22,10 @@ def markdown(page: Page) -> str:
 
 
 def _lines(page: Page) -> Iterator[str]:
-    yield f"# {page.job}: {page.verdict}"
+    yield f"# {in_markdown(page.job)}: {in_markdown(page.verdict)}"
     yield ""
     for name, value in page.facts:
-        yield f"- {name}: `{value}`" if name == "plan" else f"- {name}: {_cell(value)}"
+        yield f"- {name}: `{value}`" if value.isalnum() and name == "plan" else f"- {name}: {in_markdown(value)}"
     for table in page.tables:
         yield from _table(table)
     yield ""
@@ -39,11 +40,7 @@ def _table(table: Table) -> Iterator[str]:
     yield "| " + " | ".join(table.heads) + " |"
     yield "|" + "---|" * len(table.heads)
     for row in shown:
-        yield "| " + " | ".join(_cell(value) for value in row) + " |"
+        yield "| " + " | ".join(map(in_markdown, row)) + " |"
     if table.total > len(shown):
         yield ""
         yield f"… and {table.total - len(shown)} more."
-
-
-def _cell(value: str) -> str:
-    return value.replace("|", "\\|")

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..visible import visible
+
 STILL_THERE, HANGS = "Still there", "What hangs"
 _MOST_STEPS = 8  # what comes later helps only after the first ones
 HANGING = (STILL_THERE, HANGS)  # tables of what waits for something
@@ -197,7 +199,7 @@ def _requests(result: Mapping[str, Any]) -> str:
 
 def name_of(row: Mapping[str, Any]) -> str:
     place = f"{row['namespace']}/{row['name']}" if row.get("namespace") else row["name"]
-    return f"{row['kind']} {place}"
+    return visible(f"{row['kind']} {place}")
 
 
 def _age(row: Mapping[str, Any]) -> str:

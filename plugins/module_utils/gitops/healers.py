@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..commands import command
 from ..pointers import ABSENT, value_of, values
 from ..profiles.gitops_owners import GITOPS_OWNERS, GitopsOwner, Sign
 
@@ -60,7 +61,8 @@ class Healer:
         """Empty where the mark may be anybody's, and nobody could look: there may be nothing to be made to wait."""
         if self.claim.ambiguous and self.unseen:
             return ""
-        return self.owner.way_out.format(name=self.name, namespace=self.namespace or "<namespace>")
+        line = self.owner.way_out if self.namespace else self.owner.way_out.replace("{namespace}", "<namespace>")
+        return command(line, name=self.name, namespace=self.namespace)
 
     @property
     def why_quiet(self) -> str:

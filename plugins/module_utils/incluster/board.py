@@ -18,6 +18,7 @@ from ..events import Event, Noted, Planned, Progress, StepBegan, StepEnded
 from ..objects import record_of
 from ..problems import CannotLook, Problem
 from ..shown import NOTHING_SHOWN, Shown
+from ..visible import visible
 from .happenings import tell_people
 from .kinds import work_of
 from .shown import is_for_another_spec, kept_of, shown_in
@@ -177,7 +178,7 @@ class Board:
             self._waiting.update(facts, drainStatus="draining")
 
     def _message(self, text: str) -> None:
-        self._waiting["message"] = text[:MOST_TEXT]
+        self._waiting["message"] = visible(text)[:MOST_TEXT]
 
     def _write_if_it_is_time(self, *, now: bool = False) -> None:
         due = now or self._clock.now() - self._written_at >= SECONDS_BETWEEN

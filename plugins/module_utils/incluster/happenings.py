@@ -15,6 +15,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..objects import Record, Resource, moment, parse_time, record_of
+from ..visible import visible
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -41,7 +42,7 @@ def tell_people(
             "uid": record.uid,
         },
         "reason": reason,
-        "message": text[:1000],
+        "message": visible(text)[:1000],
         "type": "Warning" if warning else "Normal",
         "source": {"component": COMPONENT},
         "reportingComponent": COMPONENT,

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..commands import kubectl
 from ..documents import holds_documents
 from .kinds import Work, arguments_of
 
@@ -38,7 +39,7 @@ def why_out_of_reach(item: Mapping[str, Any], work: Work, home: str) -> Refusal 
     if work.approval:
         return (
             f"a {item.get('kind')} acts on the whole cluster, and is heard only in the namespace {home}",
-            f"create it there: kubectl --namespace {home} apply -f ...",
+            f"create it there: {kubectl('apply -f ...', namespace=home)}",
         )
     return _beyond_its_namespace(asked, namespace, home)
 

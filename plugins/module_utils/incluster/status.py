@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..objects import parse_time
+from ..visible import visible
 
 SUSPENDED, SCHEDULED, PLANNING, PLANNED = "suspended", "scheduled", "planning", "planned"
 RUNNING, STANDING, COMPLETED, BLOCKED = "running", "standing", "completed", "blocked"
@@ -101,7 +102,7 @@ def in_phase(item: Mapping[str, Any], phase: str, now: str, *, message: str = ""
             "status": value,
             "reason": reason if reason and type_ == "Blocked" and value == "True" else usual,
             # Where it belongs: in what is going on, and in what is the case.
-            "message": message[:MOST_TEXT] if value == "True" or type_ == "Progressing" else "",
+            "message": visible(message)[:MOST_TEXT] if value == "True" or type_ == "Progressing" else "",
             "observedGeneration": generation,
         }
         old = before.get(type_) or {}
@@ -140,12 +141,12 @@ def facts_in(result: Mapping[str, Any]) -> dict[str, Any]:
         facts["planHash"] = result["plan_hash"]
     lines = result.get("text") or result.get("table")
     if lines:
-        facts["text"] = [str(line)[:MOST_TEXT] for line in lines[:MOST_LINES]]
+        facts["text"] = [visible(str(line))[:MOST_TEXT] for line in lines[:MOST_LINES]]
     if "survivors" in result:
         facts["survivors"] = [_survivor(row) for row in result["survivors"][:MOST_SURVIVORS]]
     if "drain_status" in result:
         facts["drainStatus"] = result["drain_status"]
-        facts["drainErrors"] = [str(error)[:MOST_TEXT] for error in (result.get("errors") or ())[:MOST_ERRORS]]
+        facts["drainErrors"] = [visible(str(error))[:MOST_TEXT] for error in (result.get("errors") or ())[:MOST_ERRORS]]
     if isinstance(result.get("progress"), str):
         facts["progress"] = result["progress"]
         facts.update({"drainProgress": result["progress"]} if "drain_status" in result else {})
@@ -164,6 +165,6 @@ def _survivor(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _reason(blocker: Any) -> str:
     if not isinstance(blocker, Mapping):
-        return str(blocker)
+        return visible(str(blocker))
     parts: Sequence[Any] = (blocker.get("finalizer"), blocker.get("text"), blocker.get("suggestion"))
-    return ": ".join(str(part) for part in parts if part)[:MOST_TEXT]
+    return visible(": ".join(str(part) for part in parts if part))[:MOST_TEXT]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
+from ..commands import command
 from ..events import Did, Noted, Tell
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
 from ..pointers import value_of
@@ -48,7 +49,7 @@ class Pause:
 
     @property
     def way_back(self) -> str:
-        return self.how.way_back.format(name=self.record.name, namespace=self.record.namespace)
+        return command(self.how.way_back, name=self.record.name, namespace=self.record.namespace)
 
 
 def retirement_of(member: Member) -> Retirement | None:

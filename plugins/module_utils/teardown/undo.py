@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock, Deadline, StopSign
+from ..commands import playbook
 from ..events import Did, StepBegan, StepEnded, Tell
 from ..objects import ObjectRef, Resource
 from ..problems import ENDS_THE_TASK, Problem, TimedOut
@@ -189,7 +190,7 @@ class Undo:
             self._nap(
                 f"Namespace {name}",
                 "it is still being deleted",
-                f"ask what holds it with ansible-playbook sunset.kube.explain -e namespace={name}",
+                f"ask what holds it with {playbook('explain', {'namespace': name})}",
             )
 
     def _wait_until_served(self, item: Item) -> None:
@@ -226,8 +227,7 @@ def layers_of(bundle: Bundle) -> Iterator[tuple[str, Sequence[Item]]]:
 
 def _still_going(ref: ObjectRef) -> str:
     """It is there and will not stay: nobody may take it for the one that was wanted back."""
-    place = f" -e namespace={ref.namespace}" if ref.namespace else ""
-    ask = f"ansible-playbook sunset.kube.explain -e kind={ref.kind} -e name={ref.name}{place}"
+    ask = playbook("explain", {"kind": ref.kind, "name": ref.name, "namespace": ref.namespace})
     return f"the old one is still being deleted; what holds it says {ask}"
 
 

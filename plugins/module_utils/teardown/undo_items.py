@@ -13,6 +13,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..commands import kubectl
 from ..objects import ObjectRef, Resource
 from ..problems import Problem
 
@@ -73,9 +74,8 @@ def _claim(item: dict[str, Any], cluster: Cluster) -> str:
     except Problem as problem:
         return f"{ref_of(item)}: cannot see whether its volume {name} is still there ({problem})"
     if volume is not None:
-        return (
-            f"{ref_of(item)}: its volume {name} is still there. To bind it again: "
-            f'kubectl patch pv {name} --type json -p \'[{{"op":"remove","path":"/spec/claimRef/uid"}}]\''
+        return f"{ref_of(item)}: its volume {name} is still there. To bind it again: " + kubectl(
+            """patch pv {name} --type json -p '[{"op":"remove","path":"/spec/claimRef/uid"}]'""", name=name
         )
     del spec["volumeName"]
     return f"{ref_of(item)}: its volume {name} is gone with all data; it gets a new, empty one"

@@ -37,7 +37,7 @@ def test_what_is_still_there_fails_with_who_holds_it_and_what_to_do() -> None:
     found = suite(failed=True, msg='no "way" <out>\x00', steps=[STEP], survivors=[{**WEB, "blocked_by": held}])
     assert failures(found) == {
         "Domain shop/web": "still there, held by example.com/x. start its controller",
-        "run": 'no "way" <out>?',
+        "run": 'no "way" <out>\\x00',
     }
     assert found.get("failures") == "2"
 

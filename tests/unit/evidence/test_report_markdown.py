@@ -48,7 +48,7 @@ def test_a_report_says_what_the_result_says() -> None:
         "\n"
         "- when: 2026-01-01 00:00:00 UTC\n"
         "- who: me on box\n"
-        "- cluster: https://h:6443\n"
+        "- cluster: https\\://h:6443\n"
         "- what: Helm release shop\n"
         "- plan: `abc`\n"
         "- message: cannot: no \\| way.\n"

@@ -9,6 +9,7 @@ Room: network. Private to the collection.
 
 from __future__ import annotations
 
+from ...commands import kubectl
 from ...events import Did, Noted
 from ...objects import ref_to
 from ...problems import TimedOut
@@ -97,7 +98,7 @@ def _wait_until_applied(name: str, nodes: dict[str, NodeOutcome], run: Run) -> N
             raise TimedOut(
                 "the policy is not on its nodes again",
                 why=f"{', '.join(sorted(left))} did not report it in time",
-                next_step=f"watch kubectl get nnce -l nmstate.io/policy={name}",
+                next_step=f"watch {kubectl('get nnce -l {label}', label=f'nmstate.io/policy={name}')}",
             )
         run.stop.raise_if_set()
         run.clock.sleep(LOOK_AGAIN)

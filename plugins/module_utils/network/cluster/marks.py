@@ -15,6 +15,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...commands import kubectl
 from ...events import Did, Noted
 from ...objects import ref_to
 from ...problems import Interrupted, Refused, TimedOut
@@ -130,12 +131,12 @@ def neutralise(run: Run) -> None:
             run.tell(Noted("handlers are still at work on the policy; waiting for them to finish"))
             told = True
         if run.deadline.passed():
+            look = kubectl("get nnce -l {label}", label=f"nmstate.io/policy={run.options.policy}")
             raise TimedOut(
                 "the policy could not be taken off its nodes",
                 which=f"{POLICY} {run.options.policy}",
                 why="handlers are still at work on it, and until they finish its spec cannot be changed",
-                next_step=f"see who is (kubectl get nnce -l nmstate.io/policy={run.options.policy}), then run this "
-                "task again; no node was touched",
+                next_step=f"see who is ({look}), then run this task again; no node was touched",
             )
         run.clock.sleep(LOOK_AGAIN)
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ...clock import Clock, Deadline, StopSign
+from ...commands import kubectl
 from ...events import Planned, Tell
 from ...limits import check_limits
 from ...objects import moment
@@ -246,9 +247,10 @@ def _not_done(left: Iterable[NodeOutcome], run: Run) -> Problem:
     name = run.options.policy
     undone = run.outcome.outcome == "undone"
     kind = TimedOut if run.deadline.passed() and not undone else Problem
+    give_up = kubectl("annotate nncp {name} sunset.dev/delete-on-removal-", name=name)
     next_step = (
-        "mend these nodes and run this task again; it goes on where it stopped. To give up: kubectl annotate nncp "
-        f"{name} sunset.dev/delete-on-removal-, run it again, and the policy goes with the nodes left as they are"
+        "mend these nodes and run this task again; it goes on where it stopped. To give up: "
+        f"{give_up}, run it again, and the policy goes with the nodes left as they are"
     )
     return kind(
         "the policy is back on its nodes" if undone else "not taken back everywhere",

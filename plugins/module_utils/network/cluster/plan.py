@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...commands import kubectl
 from ...problems import Refused
 from ...shown import Shown
 from ...terms import Terms
@@ -182,8 +183,8 @@ def refuse_unless_opted_in(policy: Policy) -> None:
             "will not take back",
             which=f"{POLICY} {policy.name}",
             why="it has not opted in",
-            next_step=f"kubectl annotate nncp {policy.name} sunset.dev/delete-on-removal=true, and run this task "
-            "again; without it, kubectl delete nncp leaves the nodes as they are",
+            next_step=f"{kubectl('annotate nncp {name} sunset.dev/delete-on-removal=true', name=policy.name)}, and run "
+            "this task again; without it, kubectl delete nncp leaves the nodes as they are",
         )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...commands import kubectl
 from ...labels import fits_selector
 from ...objects import Record, Resource
 from ...paths import condition_of, value_at
@@ -118,15 +119,15 @@ def _cause(item: Item, effect: str) -> Cause:
     healthy, needed, pods = (int(status.get(key) or 0) for key in ("currentHealthy", "desiredHealthy", "expectedPods"))
     if needed >= pods:
         why = f"it needs {needed} of {pods} pods at any time, so it never lets one go"
-        then = f"kubectl -n {namespace} patch pdb {name} --type merge -p '{_loosened(item, pods)}'"
+        patch = f"patch pdb {{name}} --type merge -p '{_loosened(item, pods)}'"
+        then = kubectl(patch, namespace=namespace, name=name)
         way = f"run more pods, or let one go at a time: {then}"
     else:
         why = f"{healthy} of {pods} pods are healthy, and it needs {needed}"
-        way = f"get its pods healthy first: kubectl -n {namespace} get pods"
-        selector = ",".join(
-            f"{key}={value}" for key, value in (value_at(item, "spec.selector.matchLabels") or {}).items()
-        )
-        way += f" -l {selector}" if selector else ""
+        labels = (value_at(item, "spec.selector.matchLabels") or {}).items()
+        selector = ",".join(f"{key}={value}" for key, value in labels)
+        look = kubectl("get pods -l {selector}" if selector else "get pods", namespace=namespace, selector=selector)
+        way = f"get its pods healthy first: {look}"
     return Cause(BUDGET, f"PodDisruptionBudget {namespace}/{name}: {effect}: {why}", way)
 
 

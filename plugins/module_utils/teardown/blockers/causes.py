@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...commands import kubectl
 from ...objects import Record, Resource
 from ...paths import condition_of
 from ...well_known import PODS
@@ -126,7 +127,7 @@ def is_in_grace_or_lost(kind: Resource, record: Record, scene: Scene) -> Iterabl
     if since <= grace:
         yield Cause(GRACE, f"it may take {grace - since:.0f} s more to stop", "wait")
         return
-    force = f"kubectl -n {record.namespace} delete pod {record.name} --grace-period=0 --force"
+    force = kubectl("delete pod {name} --grace-period=0 --force", namespace=record.namespace, name=record.name)
     yield Cause(
         NODE,
         f"its node has not said that it stopped, {since - grace:.0f} s after its time",

@@ -9,9 +9,7 @@ Room: teardown (pure).
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
-
+from ...commands import ad_hoc, kubectl
 from ...objects import Resource
 from ..owner_facts import Workload
 
@@ -23,27 +21,22 @@ def remove_finalizer(kind: Resource, namespace: str, name: str, finalizer: str, 
 
     Who is not found does not stop it: removals.py has what must be known before.
     """
-    options = {"kind": kind.qualified, "namespace": namespace, "name": name, "finalizers": finalizer}
-    return _ad_hoc("finalizer", {**options, "allow_protected": "true" if consent else ""})
+    options = {"kind": kind.qualified, "namespace": namespace, "name": name, "finalizers": [finalizer]}
+    return ad_hoc("finalizer", {**options, "allow_protected": "true" if consent else ""})
 
 
 def explain(**options: str) -> str:
     """Ask again, about something else."""
-    return _ad_hoc("blockers_info", options)
-
-
-def _ad_hoc(module: str, options: Mapping[str, str]) -> str:
-    given = " ".join(f"{key}={value}" for key, value in options.items() if value)
-    return f"ansible localhost -m sunset.kube.{module} -a {shlex.quote(given)}"
+    return ad_hoc("blockers_info", options)
 
 
 def bring_back(workload: Workload) -> str:
     """Start it again where it was scaled down; otherwise look why it does not run. Nobody scales a DaemonSet."""
-    short = _DEPLOYED[workload.kind]
-    what = f"kubectl -n {workload.namespace}"
+    place, what = workload.namespace, f"{_DEPLOYED[workload.kind]}/{workload.name}"
     if workload.wanted or workload.kind == "DaemonSet":
-        return f"see why its owner does not run: {what} describe {short}/{workload.name}"
-    return f"bring its owner back for a while: {what} scale {short}/{workload.name} --replicas=1"
+        return f"see why its owner does not run: {kubectl('describe {what}', namespace=place, what=what)}"
+    scale = kubectl("scale {what} --replicas=1", namespace=place, what=what)
+    return f"bring its owner back for a while: {scale}"
 
 
 def look_at(owner: str, *, alive: bool) -> str:
@@ -53,4 +46,4 @@ def look_at(owner: str, *, alive: bool) -> str:
     if kind not in _DEPLOYED:
         return ""
     what = f"{_DEPLOYED[kind]}/{name}"
-    return f"kubectl -n {namespace} " + (f"logs {what} --tail=50" if alive else f"describe {what}")
+    return kubectl("logs {what} --tail=50" if alive else "describe {what}", namespace=namespace, what=what)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...commands import command
 from ...objects import Record, Resource
 from ...profiles.finalizer_alternatives import FOR_THE_KIND
 from ..catalogue import known
@@ -67,7 +68,7 @@ class Holder:
 
 def instead_of(holder: Holder, record: Record) -> str:
     """What to do rather than remove it from this object."""
-    return holder.instead_of_one.format(name=record.name, namespace=record.namespace) or holder.instead
+    return command(holder.instead_of_one, name=record.name, namespace=record.namespace) or holder.instead
 
 
 class Holders:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...commands import kubectl
 from ...objects import Record, Resource
 from ...paths import value_at
 from ...well_known import LEASES, NAMESPACES
@@ -60,12 +61,13 @@ def held_by_its_spec(kind: Resource, record: Record, ends: NamespaceEnds) -> Ite
         yield Cause(
             SPEC_FINALIZER,
             f"{', '.join(foreign)} in its spec.finalizers holds it, and whoever put it there has not taken it off",
-            f"see why the controller behind {foreign[0]} does not act: kubectl get namespace {record.name} -o yaml",
+            f"see why the controller behind {foreign[0]} does not act: "
+            + kubectl("get namespace {name} -o yaml", name=record.name),
         )
     lease = ends.controller
     if _OWN in names and record.name in ends.empty and lease and not lease.fresh:
         yield Cause(
             CONTROLLER,
             f"nothing is left in it, but nobody ends it: {_CONTROLLER} was last heard of {lease.ago} ago ({lease})",
-            f"bring {_CONTROLLER} back: kubectl -n {_HOME} get pods",
+            f"bring {_CONTROLLER} back: {kubectl('get pods', namespace=_HOME)}",
         )

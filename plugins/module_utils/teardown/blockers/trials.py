@@ -17,7 +17,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ...commands import kubectl
 from ...objects import Resource
+from ...paths import value_at
+from ...problems import ENDS_THE_TASK, Problem
+from ...well_known import POLICIES, POLICY_BINDINGS
 from .cause import RIGHTS, Cause
 from .census import Census
 from .refusals import cause_of_refusal
@@ -105,11 +109,11 @@ def _with_rights(trials: Sequence[Trial], cluster: Cluster, census: Census) -> l
 
 def _missing(verb: str, kind: Resource, namespace: str) -> Cause:
     place = f" in namespace {namespace}" if namespace else ""
-    scope = f" -n {namespace}" if namespace else ""
     return Cause(
         RIGHTS,
         f"you may not {verb} {kind.qualified}{place}, which it takes {_FOR[verb]}",
-        f"ask for the right, or somebody who has it; to see what you have: kubectl auth can-i --list{scope}",
+        "ask for the right, or somebody who has it; to see what you have: "
+        + (kubectl("auth can-i --list -n {place}", place=namespace) if namespace else "kubectl auth can-i --list"),
     )
 
 
@@ -120,11 +124,24 @@ def _send(trial: Trial, cluster: Cluster, census: Census) -> None:
     row = trial.row
     written = _dry_run(trial, cluster)
     if written.problem is not None:
-        cause, blind = cause_of_refusal(written.problem, trial.verb, row.ref, row.kind)
+        cause, blind = cause_of_refusal(
+            written.problem, trial.verb, row.ref, row.kind, lambda policy, binding: _is_bound(policy, binding, cluster)
+        )
         if cause and not _is_told(cause, row.causes):
             row.causes[:] = _with_proof(cause, row.causes)
         if blind:
             census.could_not(f"whether {row.ref} could be changed: {blind}")
+
+
+def _is_bound(policy: str, binding: str, cluster: Cluster) -> bool:
+    """Seen live, both of them. Who may not look has not seen them."""
+    try:
+        tied = cluster.read_whole(POLICY_BINDINGS, "", binding)
+        return value_at(tied or {}, "spec.policyName") == policy and cluster.read(POLICIES, "", policy) is not None
+    except ENDS_THE_TASK:
+        raise
+    except Problem:
+        return False
 
 
 def _dry_run(trial: Trial, cluster: Cluster) -> Written:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...commands import kubectl
 from ...objects import Record, Resource
 from ...paths import value_at
 from .cause import USAGE, Cause
@@ -108,10 +109,11 @@ def in_use(kind: Resource, record: Record, usages: Usages) -> Iterable[Cause]:
     yield from (_cause(usage, certain=False) for usage in loose)
     if not fitting and not loose and record.labels.get(IN_USE) == "true":
         seen = "no Usage names it any more" if usages.seen else "Usages could not be looked at"
-        take_off = f"kubectl label {kind.qualified} {record.name} {IN_USE}-"
-        place = f"kubectl -n {record.namespace}{take_off.removeprefix('kubectl')}" if record.namespace else take_off
+        take_off = kubectl(
+            f"label {{kind}} {{name}} {IN_USE}-", namespace=record.namespace, kind=kind.qualified, name=record.name
+        )
         text = f"it is marked as in use ({IN_USE}), but {seen}: Crossplane's webhook is still asked about it"
-        yield Cause(USAGE, text, f"if nothing needs it: {place}", certain=False)
+        yield Cause(USAGE, text, f"if nothing needs it: {take_off}", certain=False)
 
 
 def _reaches(usage: Usage, record: Record) -> bool:
@@ -125,9 +127,8 @@ def _selects(usage: Usage, record: Record) -> bool:
 
 def _cause(usage: Usage, *, certain: bool) -> Cause:
     why = [f"{usage.by} uses it" if usage.by else "", usage.reason]
-    where = f" -n {usage.namespace}" if usage.namespace else ""
     # Three kinds share the short name.
-    delete = f"kubectl{where} delete {usage.kind.qualified} {usage.name}"
+    delete = kubectl("delete {kind} {name}", namespace=usage.namespace, kind=usage.kind.qualified, name=usage.name)
     text = f"{usage.kind.kind} {usage.place} lets nobody delete it: {'; '.join(filter(None, why)) or 'no reason given'}"
     if not usage.by_known:
         return Cause(USAGE, text, f"if that is over: {delete}", certain)

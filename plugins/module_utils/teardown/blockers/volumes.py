@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...commands import kubectl
 from ...objects import Record, Resource
 from ...paths import value_at
 from ...well_known import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS
@@ -92,7 +93,8 @@ def used_by_a_pod(kind: Resource, record: Record, volumes: Volumes) -> Iterable[
     # Those that run first: who has ended needs nothing but to be deleted.
     users = sorted(volumes.pods.get((record.namespace, record.name)) or (), key=lambda user: user.ended)
     if users:
-        delete = f"kubectl -n {record.namespace} delete pod {' '.join(user.name for user in users[:MOST_NAMED])}"
+        named = {f"pod{number}": user.name for number, user in enumerate(users[:MOST_NAMED])}
+        delete = kubectl(" ".join(["delete pod", *map("{{{}}}".format, named)]), namespace=record.namespace, **named)
         text = f"Pod {some_of([user.name for user in users])} still uses it"
         if any(user.ended for user in users):
             text += "; one that has ended does so until it is deleted"
@@ -110,10 +112,11 @@ def bound_to_a_claim(kind: Resource, record: Record, volumes: Volumes) -> Iterab
     namespace, name = claim.get("namespace") or "", claim["name"]
     policy = value_at(volume, "spec.persistentVolumeReclaimPolicy")
     loses = "its disk goes with it" if policy == "Delete" else "its disk stays"
+    delete = kubectl("delete pvc {name}", namespace=namespace, name=name)
     yield Cause(
         CLAIM,
         f"PersistentVolumeClaim {namespace}/{name} is still bound to it",
-        f"if nobody needs the claim any more ({loses}): kubectl -n {namespace} delete pvc {name}",
+        f"if nobody needs the claim any more ({loses}): {delete}",
         on=f"PersistentVolumeClaim {namespace}/{name}",
         loss=loses,
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...commands import kubectl
 from ...objects import ObjectRef
 from ...paths import condition_of, value_at
 from ...well_known import API_SERVICES
@@ -32,6 +33,6 @@ def judge_api_service(item: Mapping[str, Any]) -> Obstacle | None:
         API_SERVICE,
         ref,
         f"no namespace can finish while {group} does not answer: {reason}",
-        f"if its application is gone: kubectl delete apiservice {name}",
+        f"if its application is gone: {kubectl('delete apiservice {name}', name=name)}",
         frozenset({place} if place[1] else ()),
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...commands import kubectl
 from ...objects import ObjectRef, Resource
 from ...paths import value_at
 from ...well_known import DEFINITIONS
@@ -48,11 +49,12 @@ def judge_conversion(item: Mapping[str, Any], resource: Resource, backends: Back
     place = service_of(client_config) if pulse.beat is Beat.DEAD else None
     what = f"those stored as {', '.join(stored)}" if stored else "any that is stored in another version"
     verb = "can" if certain else "could"
+    patch = kubectl(f"patch crd {{name}} --type merge -p '{_NONE}'", name=ref.name)
     return Obstacle(
         CONVERSION,
         ref,
         f"{resource.kind} objects {verb} be neither listed nor deleted ({what}): {pulse.why}, which converts them",
-        f"if all versions of {resource.kind} look alike: kubectl patch crd {ref.name} --type merge -p '{_NONE}'",
+        f"if all versions of {resource.kind} look alike: {patch}",
         frozenset({place} if place else ()),
         certain,
     )

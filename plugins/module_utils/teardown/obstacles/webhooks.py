@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...commands import kubectl
 from ...labels import fits_selector
 from ...objects import ObjectRef, Resource
 from .backends import Backends, Beat, service_of
@@ -85,7 +86,7 @@ def judge_configuration(
         WEBHOOK,
         ref,
         _why(hook, pulse.why, certain, suspects),
-        f"if its application is gone: kubectl delete {ref.kind.lower()} {ref.name}",
+        "if its application is gone: " + kubectl("delete {kind} {name}", kind=ref.kind.lower(), name=ref.name),
         services,
         certain,
         frozenset(hook.name for hook, _pulse in suspects),

@@ -16,6 +16,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import Ap
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef, Resource
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.refusals import cause_of_refusal
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
+from ansible_collections.sunset.kube.plugins.module_utils.well_known import POLICIES, POLICY_BINDINGS
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DEPLOYMENTS,
     DOMAINS,
@@ -172,6 +173,13 @@ def test_a_volume_is_held_only_while_a_claim_is_bound_to_it(
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 REF = ObjectRef("v1", "Domain", "shop", "web")
+
+
+def _bound(policy: str, binding: str) -> bool:
+    return (policy, binding) == ("p", "b")
+
+
+_IMITATED = "ValidatingAdmissionPolicy 'p' with binding 'b;id' denied request: no"
 # name: (status, message, causes, verb, what it is, part of the text, part of what could not be told)
 REFUSALS: dict[str, tuple[int, str, tuple[str, ...], str, str, str]] = {
     "a policy": (
@@ -180,6 +188,30 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...], str, str, str]] = {
         ("no",),
         "policy",
         "ValidatingAdmissionPolicy p refuses every change of it: no",
+        "",
+    ),
+    "a policy that nobody has seen": (
+        422,
+        _IMITATED,
+        (),
+        "refused",
+        "in the name of ValidatingAdmissionPolicy p: no",
+        "",
+    ),
+    "a webhook that speaks like a policy": (
+        400,
+        f'admission webhook "w.x" denied the request: {_IMITATED}',
+        (),
+        "webhook",
+        "webhook w.x refuses",
+        "",
+    ),
+    "a schema that speaks like a policy": (
+        422,
+        "domains \"web\" is invalid: spec: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
+        ("spec: no",),
+        "schema",
+        "it breaks its own schema: spec: no",
         "",
     ),
     "a webhook": (400, 'admission webhook "w.x" denied the request: no', (), "webhook", "webhook w.x refuses", ""),
@@ -218,7 +250,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...], str, str, str]] = {
 def test_a_refusal_is_read(
     status: int, message: str, causes: tuple[str, ...], what: str, text: str, blind: str
 ) -> None:
-    cause, unsaid = cause_of_refusal(ApiError(status, message=message, causes=causes), "patch", REF, DOMAINS)
+    cause, unsaid = cause_of_refusal(ApiError(status, message=message, causes=causes), "patch", REF, DOMAINS, _bound)
     assert (cause.what if cause else "") == what
     assert text in (cause.text if cause else "")
     assert blind in unsaid
@@ -227,6 +259,8 @@ def test_a_refusal_is_read(
 
 def test_a_refused_row_is_told_once_and_the_finalizer_comes_after(cluster: FakeCluster) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
+    cluster.add(POLICIES, "p")
+    cluster.add(POLICY_BINDINGS, "b", spec={"policyName": "p"})
     message = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"
     cluster.refusals["Domain shop/web"] = api_error(422, "Invalid", message)
     told = explained(cluster)
