@@ -25,6 +25,8 @@ options:
   host:
     description:
       - URL of the API server. Wins over the kubeconfig. Variable E(K8S_AUTH_HOST).
+      - With C(http://) a token or a password is refused, because everything on the way could read it, unless the
+        server is on this machine (C(localhost), C(127.0.0.1)).
     type: str
   api_key:
     description:

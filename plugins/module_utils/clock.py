@@ -75,11 +75,14 @@ class StopSign:
 
     def raise_if_set(self) -> None:
         if self.is_set():
-            raise Interrupted(
-                what="stopped",
-                why=self.reason,
-                next_step="run the same task again: it goes on where this one stopped",
-            )
+            raise self.interrupted()
+
+    def interrupted(self, also: str = "") -> Interrupted:
+        return Interrupted(
+            what="stopped",
+            why=f"{self.reason}; {also}" if also else self.reason,
+            next_step="run the same task again: it goes on where this one stopped",
+        )
 
 
 class Deadline:

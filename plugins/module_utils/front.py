@@ -20,7 +20,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, env_fallback
 
-from .clock import RealClock, StopSign
+from .clock import Deadline, RealClock, StopSign
 from .events import Event, Progress, SetAside, Tell
 from .evidence.ending import ending_of, word_for
 from .evidence.files import row_for
@@ -88,6 +88,9 @@ UNHASHED: dict[str, str] = {
     "fail_fast": "how long it waits, never what is done",
     "undo_vault_password": "a secret; it decides only what the undo bundle holds",
 }
+
+# Seconds after a stop in which the status is still written; the operator's pod has 60 (operator/config/manager).
+_LAST_WORDS = 50.0
 
 # What a kubeconfig given as a dictionary may hold that nobody should read in a log.
 _SECRET_KEYS = frozenset(
@@ -168,7 +171,15 @@ def perform(
         job.check(params)
         connection = connection_options(params)
         clock = RealClock(stop)
-        cluster = Cluster(lambda: load_endpoint(connection), clock, stop, params["parallel"])
+        # Of every cluster and job. Those that wait for something have limits of their own, too.
+        deadline = Deadline(clock, params.get("timeout") or RUN["timeout"]["default"])
+
+        def opened(options: ConnectionOptions) -> Cluster:
+            made = Cluster(lambda: load_endpoint(options), clock, stop, params["parallel"])
+            made.limit_to(deadline)
+            return made
+
+        cluster = opened(connection)
     except Problem as problem:
         return _result(Report({"changed": False}, failure=problem), params, [], "")
     if met is not None:
@@ -177,18 +188,17 @@ def perform(
 
     def other_cluster(context: str) -> Cluster:
         if context not in others:
-            elsewhere = dataclasses.replace(connection, context=context)
-            others[context] = Cluster(lambda: load_endpoint(elsewhere), clock, stop, params["parallel"])
+            others[context] = opened(dataclasses.replace(connection, context=context))
         return others[context]
 
     def distant_cluster(kubeconfig: Any, context: str | None) -> Cluster:
-        distant = ConnectionOptions(kubeconfig=kubeconfig, context=context)
-        made = Cluster(lambda: load_endpoint(distant), clock, stop, params["parallel"])
+        made = opened(ConnectionOptions(kubeconfig=kubeconfig, context=context))
         others[f"{len(others)} of its own"] = made  # closed with the others
         return made
 
     board = _board(asked_by, job.name, connection, stop) if asked_by else None
     rows: list[dict[str, Any]] = []
+    unanswered: list[str] = []
     lock = threading.Lock()
     secrets = _secrets(params)
 
@@ -226,6 +236,8 @@ def perform(
     finally:
         for each in (cluster, *others.values()):
             each.close()
+            unanswered.extend(each.unanswered())
+    report = dataclasses.replace(report, warnings=[*report.warnings, *unanswered])
     result = _result(report, params, rows, str(cluster.endpoint))
     if board is not None:
         outcome = ending_of(result, word_for(report.failure), check_mode)["outcome"]
@@ -238,7 +250,9 @@ def perform(
 def _board(asked_by: Mapping[str, str], job: str, connection: ConnectionOptions, stop: StopSign) -> Board:
     """With a connection of its own: what it sends is no part of the work, and goes on when the work has to stop."""
     clock = RealClock()
-    return Board(asked_by, Cluster(lambda: load_endpoint(connection), clock, StopSign(), 1), clock, stop, job=job)
+    cluster = Cluster(lambda: load_endpoint(connection), clock, stop, 1)
+    cluster.outlive_the_run(_LAST_WORDS)
+    return Board(asked_by, cluster, clock, stop, job=job)
 
 
 def _result(report: Report, params: dict[str, Any], rows: list[dict[str, Any]], cluster: str) -> dict[str, Any]:

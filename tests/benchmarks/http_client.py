@@ -11,8 +11,9 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
+from ansible_collections.sunset.kube.plugins.module_utils.kube.http_reader import BrokenWire, SilentClose
 from ansible_collections.sunset.kube.plugins.module_utils.kube.transport import CONNECT_TIMEOUT
-from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import USER_AGENT, BrokenWire, SilentClose
+from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import USER_AGENT, Left
 
 
 class HttpClientWire:
@@ -31,10 +32,10 @@ class HttpClientWire:
         return self._connection.sock is not None
 
     def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes, left: Left
     ) -> tuple[int, dict[str, str], bytes]:
         try:
-            response = self._send(method, target, headers, body, timeout)
+            response = self._send(method, target, headers, body, left())
             answer = response.read()
         except BaseException:
             self.close()
@@ -45,11 +46,11 @@ class HttpClientWire:
         self,
         target: str,
         headers: Mapping[str, str],
-        timeout: float,
+        left: Left,
         quiet: float,
         on_quiet: Callable[[], None],
     ) -> tuple[int, Iterator[bytes]]:
-        response = self._send("GET", target, headers, b"", timeout)
+        response = self._send("GET", target, headers, b"", left())
         return response.status, self._lines(response)
 
     def cut(self) -> None:

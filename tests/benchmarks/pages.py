@@ -19,6 +19,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import RealClock
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
 from ansible_collections.sunset.kube.plugins.module_utils.kube.transport import Transport
+from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import Left
 from benchmarks import ours
 from benchmarks.seeding import FINALIZER
 
@@ -60,7 +61,7 @@ class PaperWire:
         self._objects = objects
 
     def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes, left: Left
     ) -> tuple[int, dict[str, str], bytes]:
         if method != "GET":
             raise AssertionError(f"a plan writes nothing, and this is {method} {target}")
@@ -74,7 +75,7 @@ class PaperWire:
         return 200, _JSON, b'{"kind": "List", "items": []}'  # groups, and the workloads an owner is looked for in
 
     def open_stream(
-        self, target: str, headers: Mapping[str, str], timeout: float, quiet: float, on_quiet: Callable[[], None]
+        self, target: str, headers: Mapping[str, str], left: Left, quiet: float, on_quiet: Callable[[], None]
     ) -> tuple[int, Iterator[bytes]]:
         raise AssertionError(f"a plan watches nothing, and this is {target}")
 

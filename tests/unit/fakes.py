@@ -26,6 +26,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import An
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
 from ansible_collections.sunset.kube.plugins.module_utils.kube.transport import Transport
+from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import Left
 from ansible_collections.sunset.kube.plugins.module_utils.labels import parse_selector
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource, record_of
 
@@ -145,14 +146,14 @@ class FakeConnection:
         self.cut_by_somebody = threading.Event()
 
     def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes, left: Left
     ) -> tuple[int, dict[str, str], bytes]:
         answer = self._ask(Asked(method, target, dict(headers), body))
         assert isinstance(answer, Answer)
         return answer.status, dict(answer.headers), answer.body
 
     def open_stream(
-        self, target: str, headers: Mapping[str, str], timeout: float, quiet: float, on_quiet: Callable[[], None]
+        self, target: str, headers: Mapping[str, str], left: Left, quiet: float, on_quiet: Callable[[], None]
     ) -> tuple[int, Iterator[bytes]]:
         answer = self._ask(Asked("GET", target, dict(headers)))
         if isinstance(answer, Answer):

@@ -193,7 +193,7 @@ PARAMS: dict[str, Any] = {
     **dict.fromkeys(CONNECTION),
     **dict.fromkeys(RUN),
     "in_cluster": "auto",
-    "host": "http://api.example.com",
+    "host": "https://api.example.com",
     "parallel": 2,
 }
 NO_REQUESTS = {"list": 0, "watch": 0, "get": 0, "delete": 0, "patch": 0, "post": 0, "put": 0, "throttled_seconds": 0.0}
@@ -402,7 +402,7 @@ def kubeconfig(*users: dict[str, Any]) -> dict[str, Any]:
     return {
         "current-context": "lab",
         "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "u0"}}],
-        "clusters": [{"name": "lab", "cluster": {"server": "http://api.example.com"}}],
+        "clusters": [{"name": "lab", "cluster": {"server": "https://api.example.com"}}],
         "users": [{"name": f"u{number}", "user": user} for number, user in enumerate(users)],
     }
 
@@ -453,7 +453,7 @@ def test_a_secret_within_another_leaves_nothing_of_either() -> None:
 
 def module_result(work: Any, capsys: Any, **args: Any) -> tuple[int, dict[str, Any], str]:
     """Exit code, result and everything printed of a module run."""
-    with patch_module_args({"host": "http://api.example.com", **args}), pytest.raises(SystemExit) as ended:
+    with patch_module_args({"host": "https://api.example.com", **args}), pytest.raises(SystemExit) as ended:
         run_module(job(work))
     printed = capsys.readouterr().out
     return int(ended.value.code or 0), json.loads(printed), printed

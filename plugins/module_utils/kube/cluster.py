@@ -146,8 +146,9 @@ class Cluster:
         finally:
             for follower in followers:
                 follower.stop()
+            patience = Deadline(self._transport.clock, 5.0)  # for all of them: they end together
             for follower in followers:
-                follower.join(5.0)
+                follower.join(patience.left())
 
     # -- writes --------------------------------------------------------------------------------------------------------
 
@@ -223,8 +224,17 @@ class Cluster:
             self._transport.end_cleaning_up()
 
     def limit_to(self, deadline: Deadline) -> None:
-        """Do not try again beyond this point in time."""
+        """Do not try again beyond this point in time, and do not wait for answers much longer."""
         self._transport.deadline = deadline
+
+    def outlive_the_run(self, seconds: float) -> None:
+        """For what reports on a run: after a stop it still writes, for so long."""
+        self._transport.begin_cleaning_up()
+        self._transport.stopping_seconds = seconds
+
+    def unanswered(self) -> builtins.list[str]:
+        """What was sent and never answered, as sentences: the result must not be silent about it."""
+        return [*self._transport.unanswered]
 
     def server_time(self) -> float:
         return self._transport.server_time()

@@ -254,6 +254,15 @@ def _override(found: _Found, options: ConnectionOptions) -> None:
 
 def _endpoint(found: _Found, options: ConnectionOptions, environ: Mapping[str, str]) -> Endpoint:
     scheme, host, port, path = _address(found.host)
+    proxy = _proxy_for(scheme, host, found.proxy, options.no_proxy, environ)
+    if found.authorization and scheme == "http" and (proxy or not is_loopback(host)):
+        # kubectl does not send them either, and then fails as an anonymous user.
+        raise BadOption(
+            "credentials are not sent",
+            which=f"to http://{host}:{port}",
+            why="the connection is not encrypted, and everything on its way could read them",
+            next_step="write the address with https://, or leave out token, username and password",
+        )
     headers = []
     if found.authorization:
         headers.append(("Authorization", _one_line(found.authorization, "the token")))
@@ -269,7 +278,7 @@ def _endpoint(found: _Found, options: ConnectionOptions, environ: Mapping[str, s
         tls=_tls(found) if scheme == "https" else None,
         server_name=found.server_name,
         headers=tuple(headers),
-        proxy=_proxy_for(scheme, host, found.proxy, options.no_proxy, environ),
+        proxy=proxy,
         origin=found.origin,
         context=found.context,
     )

@@ -9,8 +9,11 @@ Room: kube.
 
 from __future__ import annotations
 
+import re
 import ssl
 from dataclasses import dataclass, field
+
+_LOOPBACK = re.compile(r"127(\.[0-9]{1,3}){3}")
 
 
 @dataclass(frozen=True)
@@ -51,4 +54,5 @@ class Endpoint:
 
 
 def is_loopback(host: str) -> bool:
-    return host == "localhost" or host == "::1" or host.startswith("127.")
+    """Whether this is surely our own machine: a name that begins with 127. may be anybody's."""
+    return host in ("localhost", "::1") or bool(_LOOPBACK.fullmatch(host))

@@ -19,7 +19,7 @@ from typing import Any
 from ..objects import Record, Resource, record_of
 from ..problems import CannotLook
 from .answers import Answer, error_from
-from .transport import Request, Transport
+from .transport import AnswerTooLarge, Request, Transport
 
 PAGE = 2000
 # Plain JSON second: a few aggregated APIs cannot convert, and then whole objects come, whose metadata we read as well.
@@ -96,11 +96,17 @@ def list_objects(transport: Transport, scope: Scope) -> list[dict[str, Any]]:
 
 def _pages(transport: Transport, scope: Scope, accept: str) -> Iterator[Mapping[str, Any] | None]:
     """Pages until the last; None when the continue token has expired."""
-    token = ""
+    token, limit = "", PAGE
     gzip = not transport.endpoint.is_loopback
     while True:
-        target = scope.target(limit=str(PAGE), **({"continue": token} if token else {}))
-        answer = transport.send(Request("GET", target, "list", accept=accept, gzip=gzip))
+        target = scope.target(limit=str(limit), **({"continue": token} if token else {}))
+        try:
+            answer = transport.send(Request("GET", target, "list", accept=accept, gzip=gzip))
+        except AnswerTooLarge:
+            if limit == 1:
+                raise
+            limit = max(1, limit // 10)
+            continue
         if answer.status == 410 and token:
             yield None
             return

@@ -21,6 +21,8 @@ class Rule:
 
 # status → rule. A list against a dead conversion webhook may answer 500 or 429 for ever: both end.
 RULES = {
+    # The server did not take the request, and closed the connection: for the next one it is a new one.
+    408: Rule(seconds=10.0, tries=4),
     429: Rule(seconds=60.0, tries=100),
     500: Rule(seconds=10.0, tries=4),
     502: Rule(seconds=10.0, tries=6),
@@ -53,8 +55,12 @@ def pause_before_next_try(situation: Situation) -> float | None:
     rule = _rule_for(situation)
     if rule is None or situation.tries >= rule.tries or situation.elapsed >= rule.seconds:
         return None
-    backoff = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(situation.tries - 1, 16))
-    return backoff if situation.retry_after is None else max(situation.retry_after, 0.05)
+    backoff: float = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(situation.tries - 1, 16))
+    if situation.retry_after is None:
+        return backoff
+    pause = max(situation.retry_after, 0.05)
+    # A server that asks for more time than the rule has is not waited for: all workers would stand still meanwhile.
+    return pause if situation.elapsed + pause <= rule.seconds else None
 
 
 def _rule_for(situation: Situation) -> Rule | None:

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..problems import BadOption, MissingPackage
 from .endpoint import Endpoint
-from .wire import USER_AGENT, BrokenWire, QuietStream
+from .http_reader import BrokenWire, QuietStream, joined, lines_of
+from .wire import NEVER_TOOK_IT, TURN, USER_AGENT, Left, still
 
 _QUIET_STREAM = 30.0
+_PIECE = 65536
 
 
 class ProxiedWire:
@@ -29,33 +32,48 @@ class ProxiedWire:
         self._greeting = [("User-Agent", USER_AGENT), *endpoint.headers]
         self._urllib3 = _import_urllib3()
         self._manager = _proxy_manager(self._urllib3, endpoint)
+        self._connection: Any = None
         self._stream: Any = None
+        self._keep_track()
 
     @property
     def is_open(self) -> bool:
         return False  # the pool opens what it needs; an idle connection that ended is its own business
 
     def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes, left: Left
     ) -> tuple[int, dict[str, str], bytes]:
-        answer = self._request(method, target, headers, body, timeout, preload=True)
-        return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.data
+        with _GUARD.over(self, left):
+            answer = self._request(method, target, headers, body, left)
+            try:
+                content = joined(answer.stream(_PIECE, decode_content=False))
+            except self._urllib3.exceptions.HTTPError as problem:
+                raise self._broken(problem, left) from problem
+            finally:
+                if answer.status == NEVER_TOOK_IT:
+                    answer.close()
+                answer.release_conn()
+        return answer.status, {name.lower(): value for name, value in answer.headers.items()}, content
 
     def open_stream(
-        self, target: str, headers: Mapping[str, str], timeout: float, quiet: float, on_quiet: Callable[[], None]
+        self, target: str, headers: Mapping[str, str], left: Left, quiet: float, on_quiet: Callable[[], None]
     ) -> tuple[int, Iterator[bytes]]:
-        # No call of `on_quiet` here: long silence ends the stream, and whoever follows a kind lists again after that.
-        answer = self._request("GET", target, headers, b"", _QUIET_STREAM, preload=False)
-        if answer.status != 200:
-            return answer.status, iter([answer.read()])
+        # No call of `on_quiet` here: long silence ends the stream, and the follower lists again after that.
+        with _GUARD.over(self, left):
+            answer = self._request("GET", target, headers, b"", lambda: min(left(), _QUIET_STREAM))
+            if answer.status != 200:
+                return answer.status, iter([joined(answer.stream(_PIECE, decode_content=False))])
         self._stream = answer
         return answer.status, _lines(answer, self._urllib3.exceptions.ReadTimeoutError)
 
     def cut(self) -> None:
-        stream = self._stream
-        if stream is not None:
-            with contextlib.suppress(OSError, AttributeError):
-                socket.socket.shutdown(stream.connection.sock, socket.SHUT_RDWR)
+        """End the connection from another thread: whatever reads from it sees its end."""
+        sock = getattr(self._connection, "sock", None)
+        sock = getattr(sock, "socket", sock)  # TLS within TLS has its socket inside
+        if sock is not None:
+            with contextlib.suppress(OSError, TypeError):
+                # Not SSLSocket.shutdown: that one takes the TLS state away from under the reading thread.
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
     def close(self) -> None:
         stream, self._stream = self._stream, None
@@ -64,12 +82,11 @@ class ProxiedWire:
                 stream.close()
         self._manager.clear()
 
-    def _request(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float, *, preload: bool
-    ) -> Any:
+    def _request(self, method: str, target: str, headers: Mapping[str, str], body: bytes, left: Left) -> Any:
         sent = self._urllib3.HTTPHeaderDict()
         for name, value in (*self._greeting, *headers.items()):
             sent.add(name, value)
+        seconds = still(left)
         try:
             return self._manager.request(
                 method,
@@ -78,20 +95,69 @@ class ProxiedWire:
                 headers=sent,
                 retries=False,
                 redirect=False,
-                preload_content=preload,
+                preload_content=False,
                 decode_content=False,
-                timeout=self._urllib3.Timeout(connect=self._connect_timeout, read=timeout),
+                timeout=self._urllib3.Timeout(connect=min(self._connect_timeout, seconds), read=seconds),
             )
         except self._urllib3.exceptions.HTTPError as problem:
-            raise BrokenWire(f"through proxy {_harmless(self._endpoint.proxy)}: {problem}") from problem
+            raise self._broken(problem, left) from problem
+
+    def _broken(self, problem: Exception, left: Left) -> OSError:
+        still(left)
+        return BrokenWire(f"through proxy {_harmless(self._endpoint.proxy)}: {problem}")
+
+    def _keep_track(self) -> None:
+        """The pool hides its connections, and one of them may have to be cut."""
+        pool = self._manager.connection_from_url(self._endpoint.url)
+
+        class Tracked(pool.ConnectionCls):  # type: ignore[misc,name-defined]
+            def connect(connection) -> None:
+                self._connection = connection
+                super().connect()
+
+        pool.ConnectionCls = Tracked
+
+
+class _Guard:
+    """Cuts connections whose time is over: urllib3 counts the time of each read, not of all of them together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watched: dict[int, tuple[ProxiedWire, Left]] = {}
+        self._thread: threading.Thread | None = None
+
+    @contextlib.contextmanager
+    def over(self, wire: ProxiedWire, left: Left) -> Iterator[None]:
+        with self._lock:
+            self._watched[id(wire)] = (wire, left)
+            # A thread does not survive a fork, and Ansible forks.
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._watch, name="proxied requests", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._watched[id(wire)]
+
+    def _watch(self) -> None:
+        never = threading.Event()
+        while not never.wait(TURN):
+            with self._lock:
+                if not self._watched:
+                    self._thread = None
+                    return
+                for wire, left in self._watched.values():
+                    if left() <= 0:
+                        wire.cut()
+
+
+_GUARD = _Guard()
 
 
 def _lines(answer: Any, timed_out: type[Exception]) -> Iterator[bytes]:
-    rest = b""
     try:
-        for part in answer.stream(65536, decode_content=False):
-            *whole, rest = (rest + part).split(b"\n")
-            yield from whole
+        yield from lines_of(answer.stream(_PIECE, decode_content=False))
     except timed_out as problem:
         raise QuietStream("nothing came for a while") from problem
     except Exception as problem:  # urllib3 raises its own and the socket's errors here

@@ -6,6 +6,7 @@
 
 Room: kube. Every request we send may be sent twice without harm: reads, deletes with a uid, patches with tests.
 So a lost answer is simply asked for again, and the callers' outcome tables make sense of a second "not found".
+Every request has a total time (`_time_for`); a stop shortens it, so that clean-up and report find their time.
 """
 
 from __future__ import annotations
@@ -24,19 +25,26 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..clock import Clock, Deadline, StopSign
-from ..problems import NotLoggedIn, Unreachable
+from ..problems import CannotLook, NotLoggedIn, Unreachable
 from .answers import Answer
 from .brake import Brake
 from .endpoint import Endpoint
+from .http_reader import MOST_BODY, SilentClose, TooLarge
 from .patience import Situation, pause_before_next_try
 from .proxied import ProxiedWire
-from .wire import SilentClose, Wire
+from .wire import Left, NotSent, Wire
 
 CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 75.0  # the server gives up after 60 s
+# What is begun near the end of the run's time, or after it (clean-up, a last look), has at least this.
+LEAST_TIME = 15.0
+# After a stop: reads are cut first, writes may still be heard of, and after `STOPPING` nothing is sent any more.
+STOPPED_READ, STOPPED_WRITE, STOPPING = 5.0, 10.0, 40.0
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # ssl.SSLError, timeouts, resets and BrokenWire are all OSErrors; a host name may not even be encodable.
 _NO_ANSWER = (OSError, zlib.error, UnicodeError)
+# Trouble before a connection stood: the request was not sent.
+_NOT_SENT = (NotSent, ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError, UnicodeError)
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,9 @@ class Request:
     def writes(self) -> bool:
         return self.method in _WRITES
 
+    def __str__(self) -> str:
+        return f"{self.method} {self.target.partition('?')[0]}"
+
     def headers(self) -> dict[str, str]:
         headers = {"Accept": self.accept}
         if self.body:
@@ -62,6 +73,10 @@ class Request:
         return headers
 
 
+class AnswerTooLarge(CannotLook):
+    """An answer larger than we are willing to keep; asking for less may help."""
+
+
 class Connection(Protocol):
     """`Wire` or `ProxiedWire`."""
 
@@ -69,11 +84,11 @@ class Connection(Protocol):
     def is_open(self) -> bool: ...
 
     def exchange(
-        self, method: str, target: str, headers: dict[str, str], body: bytes, timeout: float
+        self, method: str, target: str, headers: dict[str, str], body: bytes, left: Left
     ) -> tuple[int, dict[str, str], bytes]: ...
 
     def open_stream(
-        self, target: str, headers: dict[str, str], timeout: float, quiet: float, on_quiet: Callable[[], None]
+        self, target: str, headers: dict[str, str], left: Left, quiet: float, on_quiet: Callable[[], None]
     ) -> tuple[int, Iterator[bytes]]: ...
 
     def cut(self) -> None: ...
@@ -100,12 +115,19 @@ class Transport:
         self._lock = threading.Lock()
         self._mine = threading.local()
         self._open: list[Connection] = []
-        self.endpoint = load()
-        self._generation = 0
+        # Together, so that a thread never takes old credentials for the newest.
+        self._credentials = (load(), 0)
         self._cleaning_up = 0  # how many set things right again; their writes are sent even after the wish to stop
         self._ever_answered = False
         self._last_outage: float | None = None
         self._date: tuple[str, float] | None = None
+        self._stopped_at: float | None = None
+        self.stopping_seconds = STOPPING
+        self.unanswered: list[str] = []
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self._credentials[0]
 
     def send(self, request: Request) -> Answer:
         """The final answer, whatever it says. `Unreachable` when there is none, `NotLoggedIn` on a lasting 401."""
@@ -115,14 +137,13 @@ class Transport:
         unheard = False
         while True:
             tries += 1
-            generation = self._generation
             answer, trouble = self._try(request)
             if unheard and answer is not None:
                 answer = dataclasses.replace(answer, unheard=True)
-            unheard = unheard or (request.writes and (answer is None or answer.status in (500, 502, 504)))
+            unheard = unheard or (request.writes and _may_be_done(answer, trouble))
             if answer is not None and answer.status == 401 and not renewed:
                 renewed = True
-                self._renew(generation)
+                self._renew(self._mine.generation)
                 continue
             if answer is not None and answer.ok:
                 return answer
@@ -136,7 +157,7 @@ class Transport:
             )
             pause = pause_before_next_try(situation)
             if pause is None or not self._may_pause(pause):
-                return self._final(answer, trouble)
+                return self._final(request, answer, trouble, unheard=unheard)
             if answer is not None and answer.retry_after is not None:
                 self.brake.complain(pause)
             else:
@@ -144,11 +165,12 @@ class Transport:
 
     def open_stream(self, request: Request, quiet: float, on_quiet: Callable[[], None]) -> OpenStream:
         """One try, no retries: whoever follows a stream has to cope with its end anyway. Raises OSError."""
-        connection = self._connect(self.endpoint)
+        endpoint, generation = self._credentials
+        connection = self._connect(endpoint)
         self._count(request)
-        generation = self._generation
+        left = self._time_for(request)
         try:
-            status, lines = connection.open_stream(request.target, request.headers(), READ_TIMEOUT, quiet, on_quiet)
+            status, lines = connection.open_stream(request.target, request.headers(), left, quiet, on_quiet)
         except OSError:
             connection.close()
             raise
@@ -208,24 +230,53 @@ class Transport:
             self.brake.leave()
 
     def _exchange(self, connection: Connection, request: Request) -> Answer:
-        status, headers, body = connection.exchange(
-            request.method, request.target, request.headers(), request.body, READ_TIMEOUT
-        )
-        if headers.get("content-encoding") == "gzip":
-            body = zlib.decompress(body, wbits=31)
+        left = self._time_for(request)
+        if left() <= 0:
+            raise NotSent("no time left")
+        try:
+            status, headers, body = connection.exchange(
+                request.method, request.target, request.headers(), request.body, left
+            )
+            if headers.get("content-encoding") == "gzip":
+                body = _unpacked(body)
+        except TooLarge as problem:
+            raise AnswerTooLarge(
+                "cannot read",
+                which=f"the answer to {request}",
+                why=str(problem),
+                next_step="narrow the task down to a namespace or a selector",
+            ) from problem
         self._ever_answered = True
         if "date" in headers:
             self._date = (headers["date"], self.clock.now())
         return Answer(status, headers, body)
 
+    def _time_for(self, request: Request) -> Left:
+        """How long this request may still take: a function of the moment, because a stop leaves it less."""
+        began = self.clock.now()
+        end = began + READ_TIMEOUT
+        if self.deadline is not None:
+            end = min(end, began + max(self.deadline.left(), LEAST_TIME))
+        after_stop = STOPPED_WRITE if request.writes else STOPPED_READ
+
+        def left() -> float:
+            now = self.clock.now()
+            if not self.stop.is_set():
+                return end - now
+            stopped = self._stopped_at = now if self._stopped_at is None else self._stopped_at
+            return min(end, max(began, stopped) + after_stop, stopped + self.stopping_seconds) - now
+
+        return left
+
     def _my_connection(self) -> tuple[Connection, bool]:
         """This thread's connection, and whether it stood idle before (so that its silent end means nothing)."""
         mine = self._mine
-        if getattr(mine, "generation", None) != self._generation:
+        endpoint, generation = self._credentials
+        if getattr(mine, "generation", None) != generation:
             if hasattr(mine, "connection"):
                 mine.connection.close()
-            mine.connection = self._connect(self.endpoint)
-            mine.generation = self._generation
+            mine.connection = self._connect(endpoint)
+            mine.generation = generation
             with self._lock:
                 self._open.append(mine.connection)
         return mine.connection, mine.connection.is_open
@@ -233,16 +284,21 @@ class Transport:
     def _renew(self, generation: int) -> None:
         """Read the credentials again, once for all threads that were refused with the same ones."""
         with self._lock:
-            if self._generation == generation:
-                self.endpoint = self._load()
-                self._generation += 1
+            if self._credentials[1] == generation:
+                self._credentials = (self._load(), generation + 1)
 
     def _may_pause(self, pause: float) -> bool:
         if self.stop.is_set():
             return False
         return self.deadline is None or pause < self.deadline.left()
 
-    def _final(self, answer: Answer | None, trouble: Exception | None) -> Answer:
+    def _final(self, request: Request, answer: Answer | None, trouble: Exception | None, *, unheard: bool) -> Answer:
+        if unheard and answer is None:
+            self._note(f"{request} was sent and not answered: whether it was carried out is not known")
+        if answer is None and isinstance(trouble, TimeoutError) and self.stop.is_set():
+            if self._cleaning_up and not unheard:
+                self._note(f"the clean-up is not complete: {request} was not answered in time")
+            raise self.stop.interrupted(f"{request} was not answered in time") from trouble
         if answer is None:
             raise unreachable(self.endpoint, trouble) from trouble
         if answer.status == 401:
@@ -258,12 +314,34 @@ class Transport:
         with self._lock:
             self.requests[request.verb] += 1
 
+    def _note(self, text: str) -> None:
+        with self._lock:
+            self.unanswered.append(text)
+
 
 @dataclass
 class OpenStream:
     status: int
     lines: Iterator[bytes]
     connection: Connection
+
+
+def _may_be_done(answer: Answer | None, trouble: Exception | None) -> bool:
+    """Whether a write may have been carried out without our hearing of it."""
+    if answer is None:
+        return not isinstance(trouble, _NOT_SENT)
+    return answer.status in (500, 502, 504)
+
+
+def _unpacked(body: bytes) -> bytes:
+    """A few kilobytes may unpack to more than there is memory."""
+    unpacking = zlib.decompressobj(wbits=31)
+    content = unpacking.decompress(body, MOST_BODY)
+    if unpacking.unconsumed_tail:
+        raise TooLarge(f"an answer of more than {MOST_BODY >> 20} MiB")
+    if not unpacking.eof:
+        raise zlib.error("the packed answer is cut")
+    return content
 
 
 def _connection(endpoint: Endpoint) -> Connection:

@@ -21,10 +21,10 @@ from ..objects import Record, record_of
 from ..problems import CannotLook, Problem
 from .answers import ApiError, shallow
 from .discovery import discover
+from .http_reader import QuietStream
 from .lists import Listing, Scope, list_metadata
 from .naming import is_installed
 from .transport import OpenStream, Request, Transport
-from .wire import QuietStream
 
 METADATA_WATCH = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 RELIST_EVERY = 30.0

@@ -4,7 +4,8 @@
 
 """One question to a web server, as a browser would ask it for one of the hosts it serves. No answer is an answer, too.
 
-Room: kube, because only this room speaks HTTP. It has nothing to do with the API server: no credentials are sent.
+Room: kube, because only this room speaks HTTP. It has nothing to do with the API server: no credentials are sent. The
+same limits hold, and `timeout` is the time for all of it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..clock import Deadline, RealClock
+from .http_reader import Reader
 from .tls import client_context
+from .wire import TURN, Turns, still
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ def ask_web(url: str, host: str, path: str, *, validate_certs: bool, timeout: fl
     address = where.hostname or ""
     secure = where.scheme == "https"
     host = host or address
+    deadline = Deadline(RealClock(), timeout)
     connection = http.client.HTTPConnection(address, where.port or (443 if secure else 80), timeout=timeout)
     try:
         connection.connect()
@@ -45,8 +50,11 @@ def ask_web(url: str, host: str, path: str, *, validate_certs: bool, timeout: fl
             connection.putheader(name, value)
         connection.putheader("Connection", "close")
         connection.endheaders()
-        answer = connection.getresponse()
-        return WebAnswer(answer.status, {name.lower(): value for name, value in answer.getheaders()})
+        connection.sock.settimeout(TURN)
+        turns = Turns(connection.sock)
+        turns.begin(lambda: still(deadline.left))
+        status, headers, _keeps = Reader(turns).head()
+        return WebAnswer(status, headers)
     except (OSError, http.client.HTTPException, UnicodeError) as problem:
         return WebAnswer(trouble=_words(problem))
     finally:

@@ -63,7 +63,7 @@ def load(environ: dict[str, str] | None = None, **options: Any) -> Endpoint:
 
 
 def content(
-    server: str = "http://api.example.com:8080",
+    server: str = "https://api.example.com:8080",
     cluster: dict[str, Any] | None = None,
     user: dict[str, Any] | None = None,
     name: str = "lab",
@@ -94,7 +94,7 @@ def file(tmp_path: Path) -> Callable[..., str]:
 
 
 def two_contexts() -> dict[str, Any]:
-    lab, live = content(user={"token": "lab-token"}), content("http://live.example.com", name="live")
+    lab, live = content(user={"token": "lab-token"}), content("https://live.example.com", name="live")
     merged = {key: lab[key] + live[key] for key in ("clusters", "users", "contexts")}
     return {**lab, **merged}
 
@@ -103,16 +103,16 @@ def two_contexts() -> dict[str, Any]:
 
 
 def test_a_kubeconfig_is_read_from_a_path(file: Any) -> None:
-    path = file(content(user={"token": "secret"}))
+    path = file(content("http://localhost:8080", user={"token": "secret"}))
     assert load(kubeconfig=path) == Endpoint(
-        "api.example.com",
+        "localhost",
         8080,
         headers=(("Authorization", "Bearer secret"),),
         origin=f"context lab of kubeconfig {path}",
         context="lab",
     )
-    assert load(kubeconfig=path).title == "context lab (http://api.example.com:8080)"
-    assert load(host="http://api.example.com:8080").title == "http://api.example.com:8080"
+    assert load(kubeconfig=path).title == "context lab (http://localhost:8080)"
+    assert load(host="https://api.example.com:8080").title == "https://api.example.com:8080"
 
 
 def test_a_kubeconfig_is_read_from_a_path_below_the_home(bare_machine: Path, file: Any) -> None:
@@ -121,10 +121,10 @@ def test_a_kubeconfig_is_read_from_a_path_below_the_home(bare_machine: Path, fil
 
 
 def test_a_kubeconfig_is_read_from_a_dictionary() -> None:
-    given_content = content(user={"token": "secret"})
+    given_content = content("http://localhost:8080", user={"token": "secret"})
     before = json.dumps(given_content)
     assert load(kubeconfig=given_content) == Endpoint(
-        "api.example.com",
+        "localhost",
         8080,
         headers=(("Authorization", "Bearer secret"),),
         origin="context lab of kubeconfig given as a dictionary",
@@ -149,8 +149,8 @@ def test_several_files_are_merged(file: Any) -> None:
 
 
 def test_the_first_of_several_files_wins_as_it_does_for_kubectl(file: Any) -> None:
-    first = content("http://first.example.com", current="lab")
-    second = {**content("http://second.example.com"), "current-context": "other"}
+    first = content("https://first.example.com", current="lab")
+    second = {**content("https://second.example.com"), "current-context": "other"}
     second["contexts"].append({"name": "other", "context": {"cluster": "lab-cluster", "user": "lab-user"}})
     paths = os.pathsep.join([file(first, "one"), file(second, "two")])
     endpoint = load(kubeconfig=paths)
@@ -362,11 +362,11 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pki: Pki) -> dict[str, 
 
 
 def test_the_first_source_that_applies_is_used(file: Any, pod: dict[str, str], bare_machine: Path) -> None:
-    given_file = file(content("http://given.example.com"), "given")
-    by_variable = file(content("http://variable.example.com"), "variable")
-    file(content("http://home.example.com"), "home/.kube/config")
+    given_file = file(content("https://given.example.com"), "given")
+    by_variable = file(content("https://variable.example.com"), "variable")
+    file(content("https://home.example.com"), "home/.kube/config")
     variable = {**pod, "KUBECONFIG": by_variable}
-    host = "http://host.example.com"
+    host = "https://host.example.com"
     found = [
         load(variable, in_cluster="true", kubeconfig=given_file).host,
         load(variable, kubeconfig=given_file).host,
@@ -391,7 +391,7 @@ def test_the_first_source_that_applies_is_used(file: Any, pod: dict[str, str], b
 
 def test_a_host_with_a_context_takes_everything_else_from_the_kubeconfig(file: Any) -> None:
     path = file(two_contexts())
-    endpoint = load({"KUBECONFIG": path}, host="http://other.example.com", context="lab")
+    endpoint = load({"KUBECONFIG": path}, host="https://other.example.com", context="lab")
     assert (endpoint.host, endpoint.headers) == ("other.example.com", (("Authorization", "Bearer lab-token"),))
 
 
@@ -476,7 +476,7 @@ TOGETHER = {
 @pytest.mark.parametrize(("options", "why"), named(TOGETHER))
 def test_options_that_need_each_other_are_given_together_or_refused(options: dict[str, Any], why: str) -> None:
     with pytest.raises(BadOption) as refused:
-        load(host="http://api.example.com", **options)
+        load(host="https://api.example.com", **options)
     assert refused.value.why == why
 
 
@@ -494,6 +494,32 @@ def test_an_impersonation_that_cannot_be_sent_is_refused(user: dict[str, Any]) -
         load(kubeconfig=content(user={"token": "t", **user}))
 
 
+IN_THE_CLEAR = {
+    "a token": ({"host": "http://api.example.com:8080", "api_key": "s3cret"}, True),
+    "a name and a password": ({"host": "http://api.example.com:8080", "username": "me", "password": "s3cret"}, True),
+    "an address like loopback": ({"host": "http://127.example.com:8080", "api_key": "s3cret"}, True),
+    "loopback through a proxy": (
+        {"host": "http://localhost:8080", "api_key": "s3cret", "proxy": "http://proxy.example.com:3128"},
+        True,
+    ),
+    "loopback": ({"host": "http://127.0.0.1:8080", "api_key": "s3cret"}, False),
+    "no credentials": ({"host": "http://api.example.com:8080"}, False),
+    "TLS": ({"host": "https://api.example.com:8080", "api_key": "s3cret"}, False),
+}
+
+
+@pytest.mark.parametrize(("options", "refused"), named(IN_THE_CLEAR))
+def test_credentials_are_not_sent_without_tls_except_on_this_machine(options: dict[str, Any], refused: bool) -> None:
+    if not refused:
+        load(**options)
+        return
+    with pytest.raises(
+        BadOption, match=r"credentials are not sent to http://.*: the connection is not encrypted"
+    ) as no:
+        load(**options)
+    assert "s3cret" not in str(no.value)
+
+
 TOKENS = {
     "a line break at the end is dropped": ("secret\n", "Bearer secret"),
     "a line break inside": ("sec\nret", None),
@@ -506,10 +532,10 @@ TOKENS = {
 @pytest.mark.parametrize(("token", "header"), named(TOKENS))
 def test_a_token_that_cannot_stand_in_a_header_is_refused_without_being_shown(token: str, header: str | None) -> None:
     if header:
-        assert load(host="http://h", api_key=token).headers == (("Authorization", header),)
+        assert load(host="https://h", api_key=token).headers == (("Authorization", header),)
         return
     with pytest.raises(BadOption) as refused:
-        load(host="http://h", api_key=token)
+        load(host="https://h", api_key=token)
     assert str(refused.value) == "bad options: the token contains characters that cannot stand in a header."
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
+from ansible_collections.sunset.kube.plugins.module_utils.kube.http_reader import TooLarge
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import (
     Listing,
     Scope,
@@ -71,6 +72,21 @@ def test_a_page_token_that_expired_starts_the_list_anew() -> None:
     script = Script(page(metadata("old"), token="t1"), EXPIRED, page(metadata("a"), token="t2"), page(metadata("b")))
     listing = list_metadata(transport_to(script), Scope(PODS))
     assert [found.name for found in listing.records] == ["a", "b"]
+
+
+def test_a_page_that_is_too_large_is_asked_for_in_smaller_ones() -> None:
+    large = TooLarge("an answer of more than 128 MiB")
+    script = Script(page(metadata("a"), token="t1"), large, page(metadata("b")))
+    listing = list_metadata(transport_to(script), Scope(PODS))
+    assert [found.name for found in listing.records] == ["a", "b"]
+    assert [asked.query["limit"] for asked in script.asked] == ["2000", "2000", "200"]
+
+
+def test_an_object_that_is_too_large_by_itself_is_an_error() -> None:
+    script = Script(*[TooLarge("an answer of more than 128 MiB")] * 5)
+    with pytest.raises(CannotLook, match="the answer to GET /api/v1/pods: an answer of more than 128 MiB"):
+        list_metadata(transport_to(script), Scope(PODS))
+    assert [asked.query["limit"] for asked in script.asked] == ["2000", "200", "20", "2", "1"]
 
 
 def test_a_cache_that_knows_no_pages_is_not_asked_for_ever() -> None:

@@ -42,6 +42,12 @@ PAUSES: dict[str, tuple[Situation, float | None]] = {
     "429, pauses have a limit": (after(429, tries=20), 5.0),
     "429, Retry-After wins over the pause": (after(429, tries=5, retry_after=1.0), 1.0),
     "429, Retry-After 0 is a short pause": (after(429, retry_after=0.0), 0.05),
+    "429, Retry-After that just fits": (after(429, elapsed=50.0, retry_after=10.0), 10.0),
+    "429, Retry-After for longer than the rule is not waited for": (after(429, retry_after=86400.0), None),
+    "429, Retry-After beyond the rule's end is not waited for": (after(429, elapsed=55.0, retry_after=10.0), None),
+    "503, Retry-After for longer than the rule is not waited for": (after(503, retry_after=11.0), None),
+    "408, the request was not taken": (after(408), 0.1),
+    "408 ends after four tries": (after(408, tries=4), None),
     "429 ends after a minute": (after(429, tries=5, elapsed=60.0), None),
     "429 ends after many tries": (after(429, tries=100), None),
     "500 again": (after(500, tries=3), 0.4),
@@ -88,7 +94,7 @@ situations = st.builds(
     status=statuses,
     tries=st.integers(1, 2000),
     elapsed=st.floats(0, 100),
-    retry_after=st.one_of(st.none(), st.floats(0, 30)),
+    retry_after=st.one_of(st.none(), st.floats(0, 1e9)),
     ever_answered=st.booleans(),
     since_outage=st.one_of(st.none(), st.floats(0, 100)),
 )
@@ -98,3 +104,4 @@ situations = st.builds(
 def test_no_failure_is_tried_again_for_more_than_a_minute_or_without_a_pause(situation: Situation) -> None:
     pause = pause_before_next_try(situation)
     assert pause is None or (pause >= 0.05 and situation.elapsed < 60.0)
+    assert pause is None or situation.retry_after is None or situation.elapsed + pause <= 60.0

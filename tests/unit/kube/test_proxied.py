@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
+from ansible_collections.sunset.kube.plugins.module_utils.kube.http_reader import BrokenWire, QuietStream
 from ansible_collections.sunset.kube.plugins.module_utils.kube.proxied import ProxiedWire
-from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import BrokenWire, QuietStream
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, MissingPackage
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
@@ -25,24 +25,24 @@ urllib3 = pytest.importorskip("urllib3")
 PROXY = "http://me:secret@proxy.example.com:3128"
 
 
+def a_minute() -> float:
+    return 60.0
+
+
 class FakeAnswer:
     def __init__(self, status: int = 200, data: bytes = b"{}", pieces: Any = ()) -> None:
         self.status, self.data, self._pieces = status, data, pieces
         self.headers = {"Content-Type": "application/json"}
         self.ended: list[str] = []
 
-    def read(self) -> bytes:
-        return self.data
-
     def stream(self, size: int, decode_content: bool) -> Iterator[bytes]:
-        for piece in self._pieces:
+        for piece in self._pieces or [self.data]:
             if isinstance(piece, BaseException):
                 raise piece
             yield piece
 
-    def with_connection(self, sock: socket.socket) -> FakeAnswer:
-        self.connection = SimpleNamespace(sock=sock)
-        return self
+    def release_conn(self) -> None:
+        self.ended.append("release")
 
     def close(self) -> None:
         self.ended.append("close")
@@ -77,7 +77,7 @@ def wire_to(answer: FakeAnswer | BaseException, **more: Any) -> tuple[ProxiedWir
 def test_a_request_goes_out_whole_and_its_answer_comes_back_whole() -> None:
     headers = (("Authorization", "Bearer t"), ("Impersonate-Group", "a"), ("Impersonate-Group", "b"))
     wire, manager = wire_to(FakeAnswer(201, b'{"a": 1}'), headers=headers)
-    answer = wire.exchange("POST", "/api?x=1", {"Accept": "application/json"}, b"[]", 75.0)
+    answer = wire.exchange("POST", "/api?x=1", {"Accept": "application/json"}, b"[]", a_minute)
     [(method, url, how)] = manager.calls
     assert answer == (201, {"content-type": "application/json"}, b'{"a": 1}')
     assert (method, url, how["body"]) == ("POST", "http://api.example.com:6443/k8s/api?x=1", b"[]")
@@ -89,10 +89,10 @@ def test_a_request_goes_out_whole_and_its_answer_comes_back_whole() -> None:
     assert (how["retries"], how["redirect"], how["preload_content"], how["decode_content"]) == (
         False,
         False,
-        True,
+        False,
         False,
     )
-    assert (how["timeout"].connect_timeout, how["timeout"].read_timeout) == (10.0, 75.0)
+    assert (how["timeout"].connect_timeout, how["timeout"].read_timeout) == (10.0, 60.0)
 
 
 TROUBLES = {
@@ -106,20 +106,20 @@ TROUBLES = {
 def test_trouble_with_the_proxy_is_a_broken_wire_that_names_it_without_its_password(trouble: Exception) -> None:
     wire, _manager = wire_to(trouble)
     with pytest.raises(BrokenWire, match=r"through proxy http://proxy\.example\.com:3128: ") as broken:
-        wire.exchange("GET", "/api", {}, b"", 75.0)
+        wire.exchange("GET", "/api", {}, b"", a_minute)
     assert "secret" not in str(broken.value)
 
 
 def test_a_stream_gives_lines_over_any_pieces() -> None:
     wire, _manager = wire_to(FakeAnswer(pieces=[b"on", b"e\ntwo\nth", b"ree\n"]))
-    status, lines = wire.open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+    status, lines = wire.open_stream("/watch", {}, a_minute, 1.0, lambda: None)
     assert (status, list(lines)) == (200, [b"one", b"two", b"three"])
 
 
 def test_a_stream_is_allowed_to_be_quiet_for_a_while() -> None:
     # Each silence ends the stream here, and a list follows: every second would be a flood.
     wire, manager = wire_to(FakeAnswer())
-    wire.open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+    wire.open_stream("/watch", {}, a_minute, 1.0, lambda: None)
     [(_method, _url, how)] = manager.calls
     assert how["timeout"].read_timeout >= 10.0
 
@@ -134,7 +134,7 @@ ENDS: dict[str, tuple[BaseException, bool]] = {
 @pytest.mark.parametrize(("trouble", "quiet"), named(ENDS))
 def test_a_stream_ends_in_its_own_way(trouble: BaseException, quiet: bool) -> None:
     wire, _manager = wire_to(FakeAnswer(pieces=[b"one\n", trouble]))
-    _status, lines = wire.open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+    _status, lines = wire.open_stream("/watch", {}, a_minute, 1.0, lambda: None)
     assert next(lines) == b"one"
     with pytest.raises(BrokenWire) as ended:
         next(lines)
@@ -143,15 +143,16 @@ def test_a_stream_ends_in_its_own_way(trouble: BaseException, quiet: bool) -> No
 
 def test_a_stream_that_is_refused_gives_its_answer_in_one_piece() -> None:
     wire, _manager = wire_to(FakeAnswer(403, b"no\nno"))
-    status, lines = wire.open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+    status, lines = wire.open_stream("/watch", {}, a_minute, 1.0, lambda: None)
     assert (status, list(lines)) == (403, [b"no\nno"])
 
 
 def test_a_cut_ends_the_stream_for_whoever_reads_from_it() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        wire, _manager = wire_to(FakeAnswer().with_connection(ours))
-        wire.open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+        wire, _manager = wire_to(FakeAnswer())
+        wire._connection = SimpleNamespace(sock=ours)
+        wire.open_stream("/watch", {}, a_minute, 1.0, lambda: None)
         wire.cut()
         assert (ours.recv(1), theirs.recv(1)) == (b"", b"")
 
@@ -159,14 +160,14 @@ def test_a_cut_ends_the_stream_for_whoever_reads_from_it() -> None:
 def test_cutting_what_is_not_open_or_has_no_connection_any_more_does_nothing() -> None:
     wire, _manager = wire_to(FakeAnswer())
     wire.cut()
-    wire.open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+    wire.open_stream("/watch", {}, a_minute, 1.0, lambda: None)
     wire.cut()
 
 
 def test_closing_ends_the_stream_once_and_empties_the_pool() -> None:
     answer = FakeAnswer()
     wire, manager = wire_to(answer)
-    wire.open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+    wire.open_stream("/watch", {}, a_minute, 1.0, lambda: None)
     wire.close()
     wire.close()
     assert (answer.ended, manager.cleared) == (["close"], 2)

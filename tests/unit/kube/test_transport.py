@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import socket
 import ssl
 import threading
@@ -17,15 +18,17 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.kube import transport as transport_module
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
+from ansible_collections.sunset.kube.plugins.module_utils.kube.http_reader import BrokenWire, SilentClose
 from ansible_collections.sunset.kube.plugins.module_utils.kube.proxied import ProxiedWire
 from ansible_collections.sunset.kube.plugins.module_utils.kube.transport import (
     Request,
     Transport,
     unreachable,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import BrokenWire, SilentClose, Wire
+from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import NotSent, Wire
 from ansible_collections.sunset.kube.plugins.module_utils.problems import (
     BadOption,
+    CannotLook,
     Interrupted,
     NotLoggedIn,
     Problem,
@@ -67,6 +70,9 @@ RETRIES: dict[str, tuple[list[Any], int | type[Problem], list[float]]] = {
     "429 with Retry-After": ([answer(429, retry_after="2"), OK], 200, [2.0]),
     "429 without": ([answer(429), answer(429), OK], 200, [0.1, 0.2]),
     "503 with Retry-After": ([answer(503, retry_after="1"), OK], 200, [1.0]),
+    "429 for longer than we wait at all": ([answer(429, retry_after="86400")], 429, []),
+    "408, on a new connection": ([answer(408), OK], 200, [0.1]),
+    "408 is bounded": ([answer(408)] * 4, 408, [0.1, 0.2, 0.4]),
     "500 is bounded": ([answer(500)] * 4, 500, [0.1, 0.2, 0.4]),
     "502 is bounded": ([answer(502)] * 6, 502, [0.1, 0.2, 0.4, 0.8, 1.6]),
     "503 is bounded": ([answer(503)] * 6, 503, [0.1, 0.2, 0.4, 0.8, 1.6]),
@@ -150,6 +156,9 @@ LOST: dict[str, tuple[Request, list[Any], bool]] = {
     "a write the server stumbled over": (PATCH, [answer(500), answer(404)], True),
     "a write on an idle connection that ended": (PATCH, [SilentClose("closed"), answer(404)], True),
     "a write that was throttled": (PATCH, [answer(429), answer(404)], False),
+    "a write the server did not take": (PATCH, [answer(408), answer(404)], False),
+    "a write that found nothing listening": (PATCH, [ConnectionRefusedError(), answer(404)], False),
+    "a write whose connection did not come about in time": (PATCH, [NotSent(), answer(404)], False),
     "a write refused before it was looked at": (PATCH, [answer(401), answer(404)], False),
     "a read whose answer was lost": (LIST, [RESET, answer(404)], False),
 }
@@ -250,6 +259,22 @@ def test_threads_refused_with_the_same_credentials_load_them_once_for_all() -> N
     assert (statuses, credentials.loads, transport.requests["list"]) == ([200] * 8, 2, 16)
 
 
+def test_a_thread_never_takes_old_credentials_for_the_newest() -> None:
+    """The credentials are renewed while a connection is being made: what it was made with is what it counts as."""
+    credentials = Credentials()
+    tokens: list[str] = []
+
+    def connect(endpoint: Endpoint) -> Any:
+        tokens.append(endpoint.headers[0][1])
+        if len(tokens) == 1:
+            transport._renew(0)  # as another thread would, at this very moment
+        return Script(answer(401) if len(tokens) == 1 else OK).connect(endpoint)
+
+    transport = transport_to(Script(), load=credentials, connect=connect)
+    assert transport.send(LIST).status == 200
+    assert (tokens, credentials.loads) == (["Bearer t1", "Bearer t2"], 2)
+
+
 def in_threads(count: int, work: Any) -> list[Any]:
     results: list[Any] = []
     threads = [threading.Thread(target=lambda: results.append(work())) for _thread in range(count)]
@@ -334,6 +359,98 @@ def test_nothing_is_tried_again_beyond_the_deadline(
     except Problem as problem:
         ended = type(problem)
     assert (ended, clock.slept) == (outcome, pauses)
+
+
+# -- the time a request has -------------------------------------------------------------------------------------------
+
+
+class Hanging:
+    """A connection to a server that never answers: time passes until none is left. Remembers how long that took."""
+
+    is_open = False
+
+    def __init__(self, clock: FakeClock, *, stop: StopSign | None = None, stop_after: float = 0.0) -> None:
+        self.clock = clock
+        self.waited: list[float] = []
+        self._stop, self._stop_after = stop, stop_after
+
+    def exchange(self, method: str, target: str, headers: Any, body: bytes, left: Any) -> Any:
+        began = self.clock.now()
+        while left() > 0:
+            self.clock.advance(0.5)
+            if self._stop and self.clock.now() - began >= self._stop_after:
+                self._stop.set("received SIGTERM")
+        self.waited.append(self.clock.now() - began)
+        raise TimeoutError("no answer in time")
+
+    def close(self) -> None: ...
+
+
+def hanging(clock: FakeClock, stop: StopSign | None = None, **how: Any) -> tuple[Transport, Hanging]:
+    connection = Hanging(clock, stop=stop, **how)
+    return transport_to(Script(), clock, stop or StopSign(), connect=lambda endpoint: connection), connection
+
+
+TIMES = {
+    "no deadline": (None, 75.0),
+    "a deadline far away": (600.0, 75.0),
+    "a deadline that comes first": (20.0, 20.0),
+    "near the deadline there is still time for a look": (1.0, 15.0),
+}
+
+
+@pytest.mark.parametrize(("seconds", "waited"), named(TIMES))
+def test_a_request_has_a_total_time_that_respects_the_deadline(seconds: float | None, waited: float) -> None:
+    clock = FakeClock()
+    transport, connection = hanging(clock)
+    transport.deadline = Deadline(clock, seconds) if seconds else None
+    with pytest.raises(Unreachable, match="no answer in time"):
+        transport.send(LIST)
+    assert connection.waited == [waited]
+
+
+CUTS = {"a read": (LIST, 5.0), "a write": (PATCH, 10.0)}
+
+
+@pytest.mark.parametrize(("request_sent", "seconds"), named(CUTS))
+def test_a_stop_cuts_what_is_under_way_after_a_few_seconds(request_sent: Request, seconds: float) -> None:
+    clock, stop = FakeClock(), StopSign()
+    transport, connection = hanging(clock, stop, stop_after=20.0)
+    with pytest.raises(Interrupted, match=f"received SIGTERM; {request_sent} was not answered in time"):
+        transport.send(request_sent)
+    assert connection.waited == [20.0 + seconds]
+
+
+def test_a_write_that_was_cut_is_told_as_unknown_and_a_read_is_not() -> None:
+    for request, told in ((LIST, []), (PATCH, ["whether it was carried out is not known"])):
+        transport, _connection = hanging(FakeClock(), stop := StopSign(), stop_after=20.0)
+        with pytest.raises(Interrupted):
+            transport.send(request)
+        assert stop.is_set()
+        assert [text.partition(": ")[2] for text in transport.unanswered] == told
+
+
+def test_a_write_without_an_answer_is_told_as_unknown_without_a_stop_too() -> None:
+    transport, _connection = hanging(FakeClock())
+    with pytest.raises(Unreachable):
+        transport.send(PATCH)
+    [told] = transport.unanswered
+    assert told.startswith(f"{PATCH} was sent and not answered")
+
+
+def test_clean_up_after_a_stop_has_little_time_a_request_and_little_altogether() -> None:
+    clock, stop = FakeClock(), StopSign()
+    stop.set("received SIGTERM")
+    transport, connection = hanging(clock, stop)
+    transport.begin_cleaning_up()
+    for _request in range(6):
+        with pytest.raises(Interrupted):
+            transport.send(PATCH)
+    assert connection.waited == [10.0] * 4, "then the time for all of them is over, and nothing is sent"
+    assert len(transport.unanswered) == 6
+    assert [text.startswith("the clean-up is not complete") for text in transport.unanswered] == [False] * 4 + [
+        True
+    ] * 2
 
 
 # -- the brake, counters, connections ----------------------------------------------------------------------------------
@@ -429,6 +546,20 @@ def test_a_zipped_answer_is_unpacked() -> None:
 def test_a_zipped_answer_that_is_broken_is_a_lost_answer() -> None:
     script = Script(answer(200, b"not zipped", content_encoding="gzip"), OK)
     assert sent(script) == (200, [0.1])
+
+
+def test_a_zipped_answer_that_is_cut_is_a_lost_answer() -> None:
+    whole = zipped(200, {"items": []})
+    script = Script(dataclasses.replace(whole, body=whole.body[:-9]), OK)
+    assert sent(script) == (200, [0.1])
+
+
+def test_a_zipped_answer_may_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport_module, "MOST_BODY", 1 << 20)
+    bomb = zipped(200, {"x": "0" * (1 << 21)})
+    assert len(bomb.body) < 10_000
+    with pytest.raises(CannotLook, match="cannot read the answer to GET /api/v1/pods: an answer of more than 1 MiB"):
+        transport_to(Script(bomb)).send(LIST)
 
 
 def test_server_time_follows_the_newest_date_and_the_monotonic_clock() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.kube.http_reader import BrokenWire, QuietStream
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing, Scope
 from ansible_collections.sunset.kube.plugins.module_utils.kube.watches import Following
-from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import BrokenWire, QuietStream
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem
 from ansible_collections.sunset.kube.tests.unit.fakes import (

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube import wire as wire_module
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
-from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import BrokenWire, Reader, SilentClose, Wire
+from ansible_collections.sunset.kube.plugins.module_utils.kube.http_reader import BrokenWire, Reader, SilentClose
+from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import Turns, Wire
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 
@@ -309,33 +310,43 @@ def test_lines_of_a_body_with_a_length_end_with_it() -> None:
     assert all_lines(reader) == [b"one", b"two"]
 
 
-def test_a_patient_reader_asks_whether_to_go_on_when_nothing_came_in_time() -> None:
-    quiet: list[int] = []
-    pieces = Pieces(OK + b"\r\n", TimeoutError(), b"one\nt", TimeoutError(), TimeoutError(), b"wo\n")
-    reader = Reader(pieces)
+def test_a_silent_or_dripping_stream_is_asked_about_between_two_reads() -> None:
+    asked: list[int] = []
+    turns = Turns(Pieces(OK + b"\r\n", TimeoutError(), b"one\nt", TimeoutError(), TimeoutError(), b"w", b"o\n"))
+    turns.begin(lambda: asked.append(len(asked)))
+    reader = Reader(turns)
     _status, headers, _keeps = reader.head()
-    reader.patiently(lambda: quiet.append(len(quiet)))
-    assert (list(reader.lines(headers)), quiet) == ([b"one", b"two"], [0, 1, 2])
+    assert not asked, "an answer in one piece needs no question"
+    assert (list(reader.lines(headers)), len(asked)) == ([b"one", b"two"], 7)
 
 
-def test_a_patient_reader_ends_with_what_the_question_raises() -> None:
-    reader = Reader(Pieces(OK + b"\r\n", TimeoutError()))
+def test_a_stream_ends_with_what_the_question_raises() -> None:
+    turns = Turns(Pieces(OK + b"\r\n", TimeoutError()))
+    reader = Reader(turns)
     _status, headers, _keeps = reader.head()
 
     def stop() -> None:
         raise OSError("stopped")
 
-    reader.patiently(stop)
+    turns.begin(stop)
     with pytest.raises(OSError, match="stopped"):
         list(reader.lines(headers))
 
 
-def test_an_impatient_reader_passes_a_timeout_on() -> None:
-    with pytest.raises(TimeoutError):
-        read_one(Reader(Pieces(OK + b"Content-Length: 5\r\n\r\nhel", TimeoutError())), "GET")
-
-
 # -- the connection ----------------------------------------------------------------------------------------------------
+
+
+def a_minute() -> float:
+    return 60.0
+
+
+def running_out(*left: float) -> Callable[[], float]:
+    """So many seconds are left when asked, and then none."""
+    answers = [*left]
+    return lambda: answers.pop(0) if answers else 0.0
+
+
+_SILENT = socket.socketpair()  # whose first half has nothing to read
 
 
 class FakeSocket(Pieces):
@@ -346,6 +357,9 @@ class FakeSocket(Pieces):
         self.closed = False
 
     def setsockopt(self, *option: int) -> None: ...
+
+    def fileno(self) -> int:
+        return _SILENT[0].fileno()
 
     def settimeout(self, seconds: float) -> None:
         self.timeouts.append(seconds)
@@ -376,7 +390,7 @@ EMPTY = OK + b"Content-Length: 2\r\n\r\n{}"
 def test_a_request_is_written_with_greeting_headers_length_and_body(sockets: Any) -> None:
     [sock] = sockets(FakeSocket(EMPTY))
     wire = Wire(ENDPOINT, 10.0)
-    answer = wire.exchange("PATCH", "/api/v1/pods?x=1", {"Accept": "application/json"}, b"[]", 75.0)
+    answer = wire.exchange("PATCH", "/api/v1/pods?x=1", {"Accept": "application/json"}, b"[]", a_minute)
     assert answer == (200, {"content-length": "2"}, b"{}")
     assert sock.sent == (
         b"PATCH /k8s/api/v1/pods?x=1 HTTP/1.1\r\n"
@@ -388,7 +402,7 @@ def test_a_request_is_written_with_greeting_headers_length_and_body(sockets: Any
         b"\r\n"
         b"[]"
     )
-    assert sock.timeouts == [75.0]
+    assert sock.timeouts == [0.5], "short turns, so that the reader may look up in between"
 
 
 LENGTHS = {
@@ -405,7 +419,7 @@ def test_a_length_is_sent_with_every_body_and_where_servers_demand_one(
     sockets: Any, method: str, body: bytes, has_length: bool
 ) -> None:
     [sock] = sockets(FakeSocket(EMPTY))
-    Wire(ENDPOINT, 10.0).exchange(method, "/api", {}, body, 75.0)
+    Wire(ENDPOINT, 10.0).exchange(method, "/api", {}, body, a_minute)
     assert (b"Content-Length: %d\r\n" % len(body) in sock.sent) is has_length
 
 
@@ -414,7 +428,7 @@ def test_a_connection_is_used_again_for_the_next_request(sockets: Any) -> None:
     wire = Wire(ENDPOINT, 10.0)
     assert not wire.is_open
     for _request in range(2):
-        wire.exchange("GET", "/api", {}, b"", 75.0)
+        wire.exchange("GET", "/api", {}, b"", a_minute)
     assert (sock.sent.count(b"GET /k8s/api HTTP/1.1\r\n"), wire.is_open) == (2, True)
 
 
@@ -435,9 +449,9 @@ def test_after_an_end_or_trouble_the_next_request_opens_a_new_connection(
     first, second = sockets(FakeSocket(*pieces), FakeSocket(EMPTY))
     wire = Wire(ENDPOINT, 10.0)
     with contextlib.suppress(OSError):
-        wire.exchange("GET", "/api", {}, b"", 75.0)
+        wire.exchange("GET", "/api", {}, b"", a_minute)
     assert (first.closed, wire.is_open) == (True, False)
-    assert wire.exchange("GET", "/api", {}, b"", 75.0)[2] == b"{}"
+    assert wire.exchange("GET", "/api", {}, b"", a_minute)[2] == b"{}"
     assert second.sent.startswith(b"GET /k8s/api HTTP/1.1\r\n")
 
 
@@ -445,27 +459,27 @@ def test_bytes_that_nobody_asked_for_are_never_taken_for_the_next_answer(sockets
     unasked = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"
     sockets(FakeSocket(EMPTY + unasked), FakeSocket(EMPTY))
     wire = Wire(ENDPOINT, 10.0)
-    wire.exchange("GET", "/api", {}, b"", 75.0)
-    assert wire.exchange("GET", "/apis", {}, b"", 75.0)[0] == 200
+    wire.exchange("GET", "/api", {}, b"", a_minute)
+    assert wire.exchange("GET", "/apis", {}, b"", a_minute)[0] == 200
 
 
 def test_a_stream_gives_lines_and_allows_quiet_only_after_its_head(sockets: Any) -> None:
     [sock] = sockets(FakeSocket(OK + b"\r\n", b"one\n", TimeoutError(), b"two\n"))
     quiet: list[str] = []
-    status, lines = Wire(ENDPOINT, 10.0).open_stream("/watch", {}, 75.0, 1.0, lambda: quiet.append("quiet"))
-    assert (status, list(lines), quiet, sock.timeouts) == (200, [b"one", b"two"], ["quiet"], [75.0, 1.0])
+    status, lines = Wire(ENDPOINT, 10.0).open_stream("/watch", {}, a_minute, 1.0, lambda: quiet.append("quiet"))
+    assert (status, list(lines), quiet, sock.timeouts) == (200, [b"one", b"two"], ["quiet"] * 3, [0.5, 1.0])
 
 
 def test_a_stream_that_is_refused_gives_its_answer_in_one_piece(sockets: Any) -> None:
     sockets(FakeSocket(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 4\r\n\r\na\nb\n"))
-    status, lines = Wire(ENDPOINT, 10.0).open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+    status, lines = Wire(ENDPOINT, 10.0).open_stream("/watch", {}, a_minute, 1.0, lambda: None)
     assert (status, list(lines)) == (403, [b"a\nb\n"])
 
 
 def test_a_stream_that_cannot_be_opened_closes_its_connection(sockets: Any) -> None:
     [sock] = sockets(FakeSocket(TimeoutError()))
     with pytest.raises(TimeoutError):
-        Wire(ENDPOINT, 10.0).open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+        Wire(ENDPOINT, 10.0).open_stream("/watch", {}, running_out(60.0), 1.0, lambda: None)
     assert sock.closed
 
 
@@ -475,7 +489,7 @@ def test_a_cut_ends_the_stream_for_whoever_reads_from_it(monkeypatch: pytest.Mon
         monkeypatch.setattr(wire_module.socket, "create_connection", lambda address, timeout: NoOptions(ours))
         wire = Wire(ENDPOINT, 10.0)
         theirs.sendall(OK + b"\r\none\n")
-        _status, lines = wire.open_stream("/watch", {}, 75.0, 1.0, lambda: None)
+        _status, lines = wire.open_stream("/watch", {}, a_minute, 1.0, lambda: None)
         assert next(lines) == b"one"
         wire.cut()
         assert list(lines) == []
@@ -511,7 +525,7 @@ def test_a_tls_connection_names_the_server_it_expects(sockets: Any, server_name:
             return plain
 
     wire = Wire(Endpoint("api.example.com", 6443, tls=Tls(), server_name=server_name), 10.0)  # type: ignore[arg-type]
-    wire.exchange("GET", "/api", {}, b"", 75.0)
+    wire.exchange("GET", "/api", {}, b"", a_minute)
     assert (names, sock.closed) == ([greeted], False)
 
 
@@ -524,5 +538,5 @@ def test_a_tls_greeting_that_fails_leaves_no_open_connection(sockets: Any) -> No
 
     wire = Wire(Endpoint("api.example.com", 6443, tls=Tls()), 10.0)  # type: ignore[arg-type]
     with pytest.raises(ConnectionResetError):
-        wire.exchange("GET", "/api", {}, b"", 75.0)
+        wire.exchange("GET", "/api", {}, b"", a_minute)
     assert (sock.closed, wire.is_open) == (True, False)
