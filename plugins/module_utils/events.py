@@ -17,6 +17,13 @@ from .objects import ObjectRef
 
 
 @dataclass(frozen=True)
+class Reached:
+    """Which cluster all that follows is about: address, context and kubeconfig. Before anything else, in no timeline."""
+
+    cluster: str
+
+
+@dataclass(frozen=True)
 class Looked:
     """A kind was listed."""
 
@@ -100,5 +107,5 @@ class SetAside:
     keepsakes: Any
 
 
-Event: TypeAlias = Looked | Planned | StepBegan | Did | Progress | StepEnded | Noted | Warned | SetAside
+Event: TypeAlias = Reached | Looked | Planned | StepBegan | Did | Progress | StepEnded | Noted | Warned | SetAside
 Tell = Callable[[Event], None]

@@ -21,9 +21,10 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule, env_fallback
 
 from .clock import Deadline, RealClock, StopSign
-from .events import Event, Progress, SetAside, Tell
+from .events import Event, Progress, Reached, SetAside, Tell
 from .evidence.ending import ending_of, word_for
 from .evidence.files import row_for
+from .evidence.lines import under_its_cluster
 from .evidence.ranked_results import undo_of
 from .incluster.board import Board
 from .kube.answers import too_deep
@@ -107,6 +108,10 @@ _SECRET_KEYS = frozenset(
 )
 
 
+# Lists of lines in a result: a plan or an outcome to read.
+_FOR_PEOPLE = {"text", "table"}
+
+
 @dataclass
 class Context:
     """What a job needs to do its work."""
@@ -184,6 +189,7 @@ def perform(
         return _result(Report({"changed": False}, failure=problem), params, [], "")
     if met is not None:
         met({"cluster": cluster.endpoint.url, "cluster_name": cluster.endpoint.title})
+    show(Reached(str(cluster.endpoint)))
     others: dict[str, Cluster] = {}
 
     def other_cluster(context: str) -> Cluster:
@@ -257,9 +263,11 @@ def _board(asked_by: Mapping[str, str], job: str, connection: ConnectionOptions,
 
 def _result(report: Report, params: dict[str, Any], rows: list[dict[str, Any]], cluster: str) -> dict[str, Any]:
     result = shown(report, lambda text: _clean(text, params))
+    for lines in _FOR_PEOPLE & result.keys():
+        result[lines] = under_its_cluster(result[lines], cluster)
     if params.get("evidence_dir"):
         result["_evidence"] = {
-            "plan": report.plan or {},
+            "plan": {"cluster": cluster, **report.plan} if report.plan else {},
             "timeline": rows,
             "undo": report.undo,
             "graph": report.graph,

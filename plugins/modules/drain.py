@@ -206,11 +206,13 @@ kinds:
   type: list
   elements: dict
 table:
-  description: The plan again, as lines for people - the policy, what becomes of each kind and object, and what stays.
+  description:
+    - The plan again, as lines for people - the cluster, the policy, what becomes of each kind and object, and what stays.
   returned: when a plan was made
   type: list
   elements: str
   sample:
+    - cluster https://api.example.com:6443 (context prod of kubeconfig /home/jane/.kube/config)
     - policy Retain
     - "Domain: 0 to delete, 1 to let go"
     - "  let go shop/web, without k8s.ngrok.com/finalizer"

@@ -170,11 +170,14 @@ clusters:
           condition: {type: HookManifestCompleted, status: "True", reason: HookManifestIsCompleted, message: ""}
       namespace: {kept: true, gone: false, reason: it carries open-cluster-management.io/retain-namespace}
 table:
-  description: The clusters again, as lines of a table for people. Those that are not gone come first.
+  description:
+    - The clusters again, as lines of a table for people, under a line that names the hub. Those that are not gone come
+      first.
   returned: always
   type: list
   elements: str
   sample:
+    - cluster https://api.example.com:6443 (context hub of kubeconfig /home/jane/.kube/config)
     - "cluster  state  agent      on the hub  namespace  remarks"
     - "edge-7   gone   reachable  -           gone"
 plan_hash:

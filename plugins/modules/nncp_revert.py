@@ -186,7 +186,7 @@ nodes:
       description: The nmstate document that is applied, without secrets.
       type: dict
 table:
-  description: A line a node, for people.
+  description: A line for the cluster, and one a node, for people.
   returned: always
   type: list
   elements: str

@@ -213,7 +213,9 @@ preflight:
   type: list
   elements: dict
 text:
-  description: Plan or outcome as a tree, line by line. Shown on the terminal as well when the task is local.
+  description:
+    - Plan or outcome as a tree, line by line. The first line names the cluster. Shown on the terminal as well when the
+      task is local.
   returned: when a plan was made
   type: list
   elements: str

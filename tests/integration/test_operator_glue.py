@@ -98,7 +98,7 @@ def test_an_approval_that_was_given_before_the_plan_was_made_counts_and_its_rest
     spec = {"profile": profile, "policy": "Delete", "instance": {"namespaces": [glue.home]}, "timeout": 10}
     [asked] = glue.api.create(request("Drain", "own", glue.home, **spec))
     glue.turn(asked)
-    assert glue.status(asked)["text"][:2] == ["policy Delete", "Widget: 2 to delete, 0 to let go"]
+    assert glue.status(asked)["text"][1:3] == ["policy Delete", "Widget: 2 to delete, 0 to let go"]
     glue.change(asked, approve=glue.status(asked)["planHash"])
     [newcomer] = stage.put(widget("newcomer", glue.home, CLEANUP))
     glue.turn(asked)

@@ -81,8 +81,9 @@ def test_the_plan_is_a_tree_that_says_what_comes_first(stage: Stage, uninstaller
     [order, settings] = stage.put(instance(definition, "first", here), config_map("settings", here))
     plan = succeeded(uninstaller(order, settings, definition, namespace=here, check_mode=True))
     tree = [line.replace(here, "shop") for line in plan["text"]]
-    assert tree[:1] == ["uninstall manifests"]
-    assert [line for line in tree if "preflight" not in line and " ok " not in line][1:] == [
+    assert tree[0].startswith("cluster https://127.0.0.1:")
+    assert tree[1] == "uninstall manifests"
+    assert [line for line in tree if "preflight" not in line and " ok " not in line][2:] == [
         "├─ 1. namespaced resources: 2",
         "│  ├─ first",
         "│  │  └─ Order shop/first",

@@ -24,7 +24,7 @@ from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.sunset.kube.plugins.module_utils import front
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
-from ansible_collections.sunset.kube.plugins.module_utils.events import Planned, Progress, Warned
+from ansible_collections.sunset.kube.plugins.module_utils.events import Planned, Progress, Reached, Warned
 from ansible_collections.sunset.kube.plugins.module_utils.front import (
     CONNECTION,
     RUN,
@@ -307,6 +307,9 @@ def test_another_context_is_another_cluster_made_once_and_closed(
 # -- evidence ----------------------------------------------------------------------------------------------------------
 
 
+REACHED = Reached("https://api.example.com:443 (option host)")
+
+
 def tells(context: Context) -> Report:
     for event in (Planned("nothing", "abc"), Progress("step", 1, 2, 3.0), Warned("careful")):
         context.tell(event)
@@ -317,14 +320,14 @@ def test_rows_are_kept_only_where_evidence_is_asked_for() -> None:
     assert performed(tells) == {"changed": False}
     evidence = performed(tells, evidence_dir="/anywhere")["_evidence"]
     assert (evidence["plan"], [row["event"] for row in evidence["timeline"]]) == (
-        {"plan_hash": "abc"},
+        {"cluster": REACHED.cluster, "plan_hash": "abc"},
         ["planned", "warned"],
     )
 
 
 def test_rows_are_handed_on_as_they_come_and_progress_only_where_it_was_shown() -> None:
     kept: list[Any] = []
-    shown = iter([True, False, True, True])
+    shown = iter([False, True, False, True, True])
 
     def work(context: Context) -> Report:
         tells(context)
@@ -380,10 +383,20 @@ def test_evidence_is_kept_of_a_job_that_never_began() -> None:
     assert (evidence["failure"], evidence["timeline"]) == ("refused", [])
 
 
+def test_the_first_line_of_what_people_read_names_the_cluster() -> None:
+    def work(context: Context) -> Report:
+        return Report({"changed": False, "text": ["a tree"], "table": [f"cluster {REACHED.cluster}", "a row"]})
+
+    result = performed(work)
+    assert result["text"] == [f"cluster {REACHED.cluster}", "a tree"]
+    assert result["table"] == [f"cluster {REACHED.cluster}", "a row"], "once is enough"
+    assert performed(lambda context: Report({"text": []}))["text"] == []
+
+
 def test_every_event_is_shown_as_it_comes() -> None:
     shown: list[Any] = []
     performed(tells, shown=shown)
-    assert shown == [Planned("nothing", "abc"), Progress("step", 1, 2, 3.0), Warned("careful")]
+    assert shown == [REACHED, Planned("nothing", "abc"), Progress("step", 1, 2, 3.0), Warned("careful")]
 
 
 def test_evidence_is_kept_of_a_job_that_fails_too() -> None:

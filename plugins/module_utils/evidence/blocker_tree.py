@@ -19,6 +19,7 @@ from ..teardown.blockers.cause import GITOPS, NOT_DELETED, Cause
 from ..teardown.blockers.holders import Holder
 from ..teardown.blockers.subjects import is_namespace
 from ..visible import visible
+from .lines import cluster_line
 
 _WIDTH = 110
 _SCREEN = 40
@@ -41,7 +42,7 @@ class Where:
 
 def tree_of(told: Explanation, where: Where | None = None) -> list[str]:
     """Lines for people."""
-    head = [f"cluster {where.cluster}"] if where else []
+    head = [cluster_line(where.cluster)] if where else []
     if told.missing:
         return [*head, told.missing, *_unread(told)]
     groups = _grouped(told.blocked)

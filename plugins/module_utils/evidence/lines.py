@@ -12,10 +12,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..clock import Clock
-from ..events import Did, Event, Noted, Planned, Progress, StepBegan, StepEnded
+from ..events import Did, Event, Noted, Planned, Progress, Reached, StepBegan, StepEnded
 from ..visible import visible
 
 _REMINDER = 15.0
+
+
+def cluster_line(cluster: str) -> str:
+    """The first line of every plan, outcome and progress."""
+    return f"cluster {cluster}"
+
+
+def under_its_cluster(lines: list[str], cluster: str) -> list[str]:
+    head = cluster_line(cluster)
+    return lines if not lines or lines[0] == head else [head, *lines]
 
 
 def line_for(event: Event) -> str | None:
@@ -56,9 +66,12 @@ class LiveLines:
         self._shown_at = clock.now()
         self._shown: dict[str, tuple[int, float]] = {}  # of each step: how far it was, and when that was shown
         self._steps: set[str] = set()  # under way: their end has a line of its own
+        self._cluster = ""  # until it was shown
 
     def __call__(self, event: Event) -> bool:
-        """Says whether there was a line for it."""
+        """Says whether there was a line for it. The first line is the cluster's."""
+        if isinstance(event, Reached):
+            self._cluster = event.cluster
         if isinstance(event, StepBegan):
             self._steps.add(event.step)
         if isinstance(event, StepEnded):
@@ -67,6 +80,9 @@ class LiveLines:
             return False
         line = line_for(event)
         if line:
+            if self._cluster:
+                self._show(visible(cluster_line(self._cluster)))
+                self._cluster = ""
             self._show(visible(line))
         return bool(line)
 

@@ -77,13 +77,16 @@ def test_every_key_of_the_result_is_documented_and_every_documented_one_is_retur
 
 def test_the_table_names_what_goes_what_is_let_go_and_what_stays(server: FakeServer) -> None:
     """It is what somebody approves."""
+    cluster = "cluster http://api.example.com:6443"
     assert result_of(check_mode=True)["table"] == [
+        cluster,
         "policy Retain",
         "Domain: 0 to delete, 1 to let go",
         f"  let go shop/web, without {F}",
     ]
     server.add(DOMAINS, "other", finalizers=[F], annotations={"helm.sh/resource-policy": "keep"})
     assert result_of(check_mode=True, policy="Delete")["table"] == [
+        cluster,
         "policy Delete",
         "Domain: 1 to delete, 1 to let go",
         "  delete shop/web",
