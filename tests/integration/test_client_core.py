@@ -99,7 +99,10 @@ def test_a_really_overloaded_server_slows_us_down_and_everything_gets_done(narro
 
 # -- passing faults --------------------------------------------------------------------------------------------------
 
-BEFORE_THE_WRITE = [Answer(500), Answer(502), Answer(503), Answer(503, retry_after=1), Answer(504), ResetBefore()]
+BEFORE_THE_WRITE = [
+    *(Answer(408), Answer(500), Answer(502), Answer(503), Answer(503, retry_after=1), Answer(504)),
+    ResetBefore(),
+]
 AFTER_THE_WRITE = [ResetAfter(), TruncatedBody(), TruncatedBody(keep=0)]
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Planned
+from ansible_collections.sunset.kube.plugins.module_utils.kube import transport
 from integration.products import (
     LEGACY,
     NEW,
@@ -42,7 +43,7 @@ from integration.ranked import annotated, define, failed, names, succeeded
 from integration.running import PATIENCE, module_process
 from integration.stage import CLEANUP, CRDS, FOREIGN, GUARD, Body, Stage, body, crd
 from lab.audit import AuditTrail
-from lab.faults import Answer, FaultProxy, Rule
+from lab.faults import Answer, FaultProxy, Rule, SlowAnswer
 from lab.fixtures import AsUser
 from lab.waiting import until
 
@@ -613,6 +614,32 @@ def test_a_signal_leaves_no_freeze_behind(stage: Stage, drainer: Drainer, action
     left = thaw(stage)
     assert "SIGTERM" in failed(result)
     assert left == []
+
+
+def test_a_stop_while_reads_hang_still_starts_the_operator_again_and_lifts_the_freeze(
+    stage: Stage, drainer: Drainer, faults: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "STOPPED_READ", 0.5)
+    workload = doubled(stage)
+    stage.put(service("lb", stage.namespace, LEGACY))
+    stop, hung, results = StopSign(), Rule(SlowAnswer(86400.0), method="GET", path="/services$"), list[Any]()
+
+    def hang(event: Any) -> None:
+        if isinstance(event, Did) and event.action == "scale to 0":
+            faults.add(hung)
+
+    def run() -> None:
+        where = faults.kubeconfig(drainer.user)
+        results.append(drainer(quiesce="scale", freeze=True, kubeconfig=where, stop=stop, on_event=hang))
+
+    work = threading.Thread(target=run, daemon=True)
+    work.start()
+    until(lambda: hung.hits, "a read without an answer", every=0.02)
+    stop.set("received SIGTERM")
+    until(lambda: not work.is_alive(), "a run that was told to stop, while the reads still hang")
+    assert "SIGTERM" in failed(results[0])
+    assert replicas(stage, workload) == 2
+    assert thaw(stage) == []
 
 
 def test_a_failure_leaves_no_freeze_behind(stage: Stage, drainer: Drainer) -> None:

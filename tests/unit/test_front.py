@@ -304,6 +304,28 @@ def test_another_context_is_another_cluster_made_once_and_closed(
     assert closed == ["lab.example.com", "live.example.com"]
 
 
+@pytest.mark.parametrize(("options", "seconds"), named({"its own": ({"timeout": 30}, 30), "by default": ({}, 600)}))
+def test_every_cluster_of_a_job_has_a_deadline(options: dict[str, Any], seconds: float) -> None:
+    def work(context: Context) -> Report:
+        clusters = [context.cluster, context.distant_cluster(kubeconfig({}), None)]
+        deadlines = [cluster._transport.deadline for cluster in clusters]
+        return Report({"seconds": [deadline.seconds for deadline in deadlines if deadline]})
+
+    assert performed(work, **options) == {"seconds": [seconds] * 2}
+
+
+def test_what_was_sent_and_not_answered_is_a_warning_of_the_result() -> None:
+    def work(context: Context) -> Report:
+        context.cluster._transport.unanswered.append("DELETE /x was sent and not answered")
+        return Report({"changed": False}, warnings=["careful"])
+
+    assert performed(work)["_warnings"] == ["careful", "DELETE /x was sent and not answered"]
+
+
+def test_an_object_nested_too_deeply_is_a_sentence_and_no_traceback() -> None:
+    assert "nested too deeply" in performed(raising(RecursionError()))["msg"]
+
+
 # -- evidence ----------------------------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from lab.faults.proxy import FaultProxy
 from lab.faults.rules import (
     Answer,
     CutWatch,
+    DrippingAnswer,
     ErrorInWatch,
     Fault,
     ResetAfter,
@@ -21,12 +22,14 @@ from lab.faults.rules import (
     SilentWatch,
     SlowAnswer,
     SlowRequest,
+    StrayAnswer,
     TruncatedBody,
 )
 
 __all__ = [
     "Answer",
     "CutWatch",
+    "DrippingAnswer",
     "ErrorInWatch",
     "Fault",
     "FaultProxy",
@@ -37,5 +40,6 @@ __all__ = [
     "SilentWatch",
     "SlowAnswer",
     "SlowRequest",
+    "StrayAnswer",
     "TruncatedBody",
 ]

@@ -16,6 +16,7 @@ from lab.faults.rules import (
     WATCH_FAULTS,
     Answer,
     CutWatch,
+    DrippingAnswer,
     ErrorInWatch,
     Fault,
     ResetAfter,
@@ -24,11 +25,13 @@ from lab.faults.rules import (
     SilentWatch,
     SlowAnswer,
     SlowRequest,
+    StrayAnswer,
     TruncatedBody,
     status_body,
 )
 from lab.faults.wire import END_OF_CHUNKS, Gone, Head, Wire, as_chunk
 
+_MOMENT = 0.05  # long enough for what was sent before to have been read, even on a busy machine
 BROKEN = (OSError, ValueError)  # ValueError: a socket closed meanwhile by the other side, or something that is not HTTP
 
 
@@ -100,7 +103,14 @@ class Relay:
                 self._drop(identity)  # whatever is left of the stream is not for the next request
         if isinstance(fault, TruncatedBody):
             return self._truncate(answer, content, fault)
-        self._client.send(answer.raw + (_in_chunks(content) if answer.chunked else content))
+        whole = answer.raw + (_in_chunks(content) if answer.chunked else content)
+        if isinstance(fault, DrippingAnswer):
+            return self._drip(whole)
+        self._client.send(whole)
+        if isinstance(fault, StrayAnswer):
+            self._desk.pause(_MOMENT)
+            self._client.send(_answer(Answer(fault.status)))
+            request.strayed = True
         return not answer.closes
 
     # -- answers -----------------------------------------------------------------------------------------------------
@@ -108,14 +118,16 @@ class Relay:
     def _tell(self, request: SeenRequest, answer: Answer) -> bool:
         """The proxy's own answer, formed like the API server's."""
         request.status = answer.status
-        content = json.dumps(status_body(answer)).encode()
-        retry = f"Retry-After: {answer.retry_after}\r\n" if answer.retry_after is not None else ""
-        head = (
-            f"HTTP/1.1 {answer.status} Injected\r\n{retry}Content-Type: application/json\r\n"
-            f"Content-Length: {len(content)}\r\n\r\n"
-        )
-        self._client.send(head.encode() + (b"" if request.method == "HEAD" else content))
+        self._client.send(_answer(answer, with_body=request.method != "HEAD"))
         return True
+
+    def _drip(self, whole: bytes) -> bool:
+        """All but the last byte, and that only when the client has left: the send after that fails."""
+        for place in range(len(whole) - 1):
+            self._client.send(whole[place : place + 1])
+            self._desk.pause(_MOMENT)
+        self._client.wait_for_input()
+        return False
 
     def _truncate(self, answer: Head, content: bytes, fault: TruncatedBody) -> bool:
         keep = len(content) // 2 if fault.keep is None else min(fault.keep, len(content))
@@ -187,6 +199,16 @@ def _seen(head: Head, body: bytes) -> SeenRequest:
     watch = parse_qs(query, keep_blank_values=True).get("watch", ["false"])[-1]
     is_watch = watch.lower() not in ("false", "0") or "/watch/" in path
     return SeenRequest(method, path, unquote_plus(query), head.headers, body, time.monotonic(), is_watch)
+
+
+def _answer(answer: Answer, *, with_body: bool = True) -> bytes:
+    content = json.dumps(status_body(answer)).encode()
+    retry = f"Retry-After: {answer.retry_after}\r\n" if answer.retry_after is not None else ""
+    head = (
+        f"HTTP/1.1 {answer.status} Injected\r\n{retry}Content-Type: application/json\r\n"
+        f"Content-Length: {len(content)}\r\n\r\n"
+    )
+    return head.encode() + (content if with_body else b"")
 
 
 def _final_head(server: Wire) -> Head:

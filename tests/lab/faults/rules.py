@@ -76,6 +76,18 @@ class TruncatedBody:
 
 
 @dataclass(frozen=True)
+class DrippingAnswer:
+    """The server is asked at once; its answer comes a byte at a time, so slowly that it never ends."""
+
+
+@dataclass(frozen=True)
+class StrayAnswer:
+    """The request is answered as always. A moment later an answer that nothing asked for follows on the connection."""
+
+    status: int = 404
+
+
+@dataclass(frozen=True)
 class CutWatch:
     """A watch ends after some events: abruptly, or `clean`, as when its time is up."""
 
@@ -99,10 +111,20 @@ class ErrorInWatch:
 
 
 Fault: TypeAlias = (
-    Answer | ResetBefore | ResetAfter | SlowRequest | SlowAnswer | TruncatedBody | CutWatch | SilentWatch | ErrorInWatch
+    Answer
+    | ResetBefore
+    | ResetAfter
+    | SlowRequest
+    | SlowAnswer
+    | TruncatedBody
+    | DrippingAnswer
+    | StrayAnswer
+    | CutWatch
+    | SilentWatch
+    | ErrorInWatch
 )
 WATCH_FAULTS = (CutWatch, SilentWatch, ErrorInWatch)
-PLAIN_FAULTS = (TruncatedBody,)
+PLAIN_FAULTS = (TruncatedBody, DrippingAnswer, StrayAnswer)
 
 
 @dataclass
@@ -120,6 +142,7 @@ class SeenRequest:
     fault: Fault | None = None
     error: str | None = None  # why the server could not be asked
     served: int | None = None  # what the server said, whether or not the client was told
+    strayed: bool = False  # an answer nothing asked for has followed
 
     @property
     def is_write(self) -> bool:
