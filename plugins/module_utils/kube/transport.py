@@ -231,7 +231,7 @@ class Transport:
 
     def _exchange(self, connection: Connection, request: Request) -> Answer:
         left = self._time_for(request)
-        if left() <= 0:
+        if self.stop.is_set() and left() <= 0:
             raise NotSent("no time left")
         try:
             status, headers, body = connection.exchange(
@@ -254,17 +254,17 @@ class Transport:
     def _time_for(self, request: Request) -> Left:
         """How long this request may still take: a function of the moment, because a stop leaves it less."""
         began = self.clock.now()
-        end = began + READ_TIMEOUT
-        if self.deadline is not None:
-            end = min(end, began + max(self.deadline.left(), LEAST_TIME))
-        after_stop = STOPPED_WRITE if request.writes else STOPPED_READ
 
-        def left() -> float:
+        def left() -> float:  # only asked while nothing comes, so that the usual request does not pay for it
             now = self.clock.now()
-            if not self.stop.is_set():
-                return end - now
-            stopped = self._stopped_at = now if self._stopped_at is None else self._stopped_at
-            return min(end, max(began, stopped) + after_stop, stopped + self.stopping_seconds) - now
+            end = began + READ_TIMEOUT
+            if self.deadline is not None:
+                end = min(end, max(now + self.deadline.left(), began + LEAST_TIME))
+            if self.stop.is_set():
+                stopped = self._stopped_at = now if self._stopped_at is None else self._stopped_at
+                after_stop = STOPPED_WRITE if request.writes else STOPPED_READ
+                end = min(end, max(began, stopped) + after_stop, stopped + self.stopping_seconds)
+            return end - now
 
         return left
 
