@@ -73,6 +73,7 @@ operator-image: build ## the operator's image: IMAGE=registry/name:tag BUILDER=p
 
 operator-manifests: ## write the operator's definitions, rights and bundle anew, after a change of what they are made from
 	$(INSIDE) python scripts/operator_crds.py
+	$(INSIDE) python scripts/operator_admission.py
 	$(INSIDE) python scripts/operator_rbac.py
 	$(INSIDE) python scripts/operator_bundle.py
 

@@ -8,6 +8,15 @@
 set -eu
 cd /opt/ansible
 
+# Resources that act on the whole cluster are taken from this namespace only. Without its name nobody could be kept out.
+if [ -z "${POD_NAMESPACE:-}" ]; then
+  echo "POD_NAMESPACE is not set: the operator has to know its own namespace. Next: set it from metadata.namespace, as" \
+    "operator/config/manager/deployment.yaml does." >&2
+  exit 1
+fi
+# ansible-operator leaves ${NAME} in a watch as it is where there is no such variable.
+export PAGE_IMAGE="${PAGE_IMAGE:-}"
+
 # What a container before this one has left: ansible-runner trips over runs that were cut off.
 rm -rf /tmp/ansible-operator/runner
 

@@ -28,6 +28,8 @@ BUNDLE = ROOT / "operator" / "bundle"
 PACKAGE, CHANNEL = "sunset-operator", "alpha"
 # Made by OLM from the ClusterServiceVersion, or by who installs it.
 MADE_BY_OLM = ("Deployment", "Namespace", "ServiceAccount", "Role", "RoleBinding", "CustomResourceDefinition")
+# Of no use to OLM, which takes some kinds only: there the operator alone says what it does not do.
+NOT_FOR_OLM = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
 # How a console shows a field; the others are texts.
 LOOKS = {
     "boolean": "urn:alm:descriptor:com.tectonic.ui:booleanSwitch",
@@ -48,7 +50,7 @@ def files() -> dict[Path, str]:
         if one["kind"] == "CustomResourceDefinition":
             names = one["spec"]
             made[BUNDLE / "manifests" / f"{names['group']}_{names['names']['plural']}.yaml"] = _text(one)
-        elif one["kind"] not in MADE_BY_OLM and not _is_own_role(one):
+        elif one["kind"] not in (*MADE_BY_OLM, *NOT_FOR_OLM) and not _is_own_role(one):
             name = f"{one['metadata']['name']}_{one['kind'].lower()}.yaml"
             metadata = {key: value for key, value in one["metadata"].items() if key != "namespace"}
             made[BUNDLE / "manifests" / name] = _text({**one, "metadata": metadata})

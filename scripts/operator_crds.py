@@ -20,6 +20,7 @@ from typing import Any
 
 import yaml
 
+import operator_limits
 from checkout import ROOT
 from made_files import write_or_check
 
@@ -260,10 +261,12 @@ def definition_of(kind: Kind) -> dict[str, Any]:
 
 
 def _schema(kind: Kind) -> dict[str, Any]:
-    spec = {"type": "object", "description": "What to do.", "properties": dict(_properties(kind))}
-    required = [_camel(name) for name, option in _options(kind) if option.get("required")]
+    spec: dict[str, Any] = {"type": "object", "description": "What to do.", "properties": dict(_properties(kind))}
+    required = [camel(name) for name, option in _options(kind) if option.get("required")]
     if required:
         spec["required"] = required
+    if rules := operator_limits.SPECS.get(kind.kind):
+        spec["x-kubernetes-validations"] = rules
     return {
         "type": "object",
         "description": kind.what,
@@ -280,7 +283,10 @@ def _schema(kind: Kind) -> dict[str, Any]:
 
 def _properties(kind: Kind) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, option in _options(kind):
-        yield _camel(name), _property(option, kind.says.get(name) or kind.says.get(_camel(name)) or "", kind.role)
+        says = kind.says.get(name) or kind.says.get(camel(name)) or ""
+        form = "list" if camel(name) == "manifests" else option.get("type", "str")  # in a cluster there are no paths
+        schema = _property({**option, "type": form}, says, kind.role)
+        yield camel(name), operator_limits.limited(kind.kind, camel(name), schema)
     for name in kind.gates:
         yield name, GATES[name]
 
@@ -331,13 +337,13 @@ def plain(text: str | list[str], role: str) -> str:
     def bare(found: re.Match[str]) -> str:
         markup, inner = found.groups()
         if markup == "O":
-            return _camel(inner.rpartition(":")[2].removeprefix(f"{role}_"))
+            return camel(inner.rpartition(":")[2].removeprefix(f"{role}_"))
         return f"the module {inner}" if markup == "M" else inner
 
     return " ".join(re.sub(r"([A-Z])\(([^()]*)\)", bare, joined).split())
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
 

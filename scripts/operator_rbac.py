@@ -6,7 +6,8 @@
 
 By default it may read, except for Secrets, and look after its own kinds. What it may do to other things is given by
 feature: one ClusterRole each in operator/config/rights, whose label adds it to what the operator may do. No rule has a
-star, and none lets anybody gain rights they do not have.
+star, and none lets anybody gain rights they do not have. Those that come close, because whoever writes Deployments runs
+what they like with any ServiceAccount beside them, are also in operator/config/rights-namespaced, for some namespaces.
 
 Run: python3 scripts/inside.py python scripts/operator_rbac.py (with --check it only says what is out of date)
 """
@@ -158,6 +159,13 @@ PAGE: tuple[Kind, ...] = (
 )
 
 
+RUNS_ANYTHING = (
+    "Whoever may create or patch a Deployment runs anything there, with any ServiceAccount of its namespace: this "
+    "right reaches as far as the most powerful ServiceAccount of the cluster. Where that is too much, give it in some "
+    "namespaces only (operator/config/rights-namespaced)."
+)
+
+
 @dataclass(frozen=True)
 class Right:
     """Verbs on kinds, perhaps on a part of them."""
@@ -202,7 +210,8 @@ def features() -> Iterator[Feature]:
         yield _drain(name, profile)
     yield Feature(
         "quiesce",
-        "Drain that stops the operator first (quiesce: scale, or auto where nothing tells it to drain).",
+        "Drain that stops the operator first (quiesce: scale, or auto where nothing tells it to drain). "
+        f"{RUNS_ANYTHING}",
         (Right(("patch",), SCALABLE),),
     )
     yield Feature(
@@ -256,7 +265,7 @@ def _maintenance() -> Feature:
     return Feature(
         "maintenance",
         "Maintenance, routes that opt in (component routes), and uninstall with maintenance: true: pages, and routes "
-        "that lead to them.",
+        f"that lead to them. {RUNS_ANYTHING}",
         (
             Right(("patch", "update"), routes),
             Right(("create", "delete"), overlays),
@@ -368,9 +377,31 @@ def files() -> dict[Path, str]:
         role = _role(f"sunset-operator-{feature.name}", rules, AGGREGATE, feature.why)
         made[folder / "role.yaml"] = _text(role)
         made[folder / "kustomization.yaml"] = _text({**kustomization, "resources": ["role.yaml"]})
+        if RUNS_ANYTHING in feature.why:
+            made |= _in_some_namespaces(feature, rules)
     every = sorted(feature.name for feature in features())
     made[CONFIG / "rights" / "kustomization.yaml"] = _text({**kustomization, "resources": every})
     return made
+
+
+def _in_some_namespaces(feature: Feature, rules: list[dict[str, Any]]) -> dict[Path, str]:
+    """The same without the label that adds it everywhere, and what binds it in the namespace it is applied to."""
+    folder, name = CONFIG / "rights-namespaced" / feature.name, f"sunset-operator-{feature.name}-namespaced"
+    why = feature.why.replace(f" {RUNS_ANYTHING}", "")
+    role = _role(name, rules, {}, f"{why} In the namespaces that bind it.")
+    binding = {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": name, "labels": NAME},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": "sunset-operator", "namespace": "sunset-system"}],
+    }
+    kustomization = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    return {
+        folder / "role.yaml": _text(role),
+        folder / "binding.yaml": _text(binding),
+        folder / "kustomization.yaml": _text({**kustomization, "resources": ["role.yaml", "binding.yaml"]}),
+    }
 
 
 def _text(*documents: Mapping[str, Any]) -> str:
@@ -380,7 +411,8 @@ def _text(*documents: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    return write_or_check(files(), (CONFIG / "rights").rglob("*.yaml"), "operator_rbac.py")
+    found = [file for folder in ("rights", "rights-namespaced") for file in (CONFIG / folder).rglob("*.yaml")]
+    return write_or_check(files(), found, "operator_rbac.py")
 
 
 if __name__ == "__main__":

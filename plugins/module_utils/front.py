@@ -27,6 +27,7 @@ from .evidence.files import row_for
 from .evidence.lines import under_its_cluster
 from .evidence.ranked_results import undo_of
 from .incluster.board import Board
+from .incluster.reach import refuse_beyond_reach
 from .kube.answers import too_deep
 from .kube.cluster import Cluster
 from .kube.configuration import ConnectionOptions, load_endpoint
@@ -173,6 +174,8 @@ def perform(
     custom resource whose status shows how it goes.
     """
     try:
+        if asked_by:
+            refuse_beyond_reach(params, asked_by)
         job.check(params)
         connection = connection_options(params)
         clock = RealClock(stop)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from lab.controlplane import ControlPlane
 from lab.waiting import until
 
 ROOT = Path(__file__).parents[2]
+POLICY = ROOT / "operator" / "config" / "admission" / "requests.yaml"
 FILES = sorted((ROOT / "operator" / "config" / "crd").glob("*s.yaml"))  # all but the kustomization
 
 
@@ -29,6 +31,24 @@ def definitions(plane: ControlPlane) -> Iterator[list[dict[str, Any]]]:
         plane.api.apply_crd(one)
     yield made
     for one in made:
+        plane.api.delete(plane.api.path_of(one))
+
+
+@pytest.fixture(scope="module")
+def rules(plane: ControlPlane, definitions: list[dict[str, Any]]) -> Iterator[str]:
+    """The admission policy, in force; the namespace is the operator's own."""
+    made = list(yaml.safe_load_all(POLICY.read_text()))
+    label = {"app.kubernetes.io/name": "sunset-operator"}
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators-own", "labels": label}}
+    plane.api.create(*made, home)
+
+    def in_force() -> bool:
+        wrong = resource("Maintenance", "default", page=7)
+        return plane.api.post(plane.api.path_of(wrong, collection=True), wrong, dryRun="All")[0] == 422
+
+    until(in_force, "the policy to be in force", timeout=30)
+    yield "operators-own"
+    for one in (*made, home):
         plane.api.delete(plane.api.path_of(one))
 
 
@@ -82,18 +102,106 @@ BAD = {
     "no profile": ("Drain", {"policy": "Retain"}, "spec.profile"),
     "an approval that is no hash": ("Drain", {"profile": "ngrok", "approve": "yes"}, "spec.approve"),
     "a number below nothing": ("ManagedClusterDeletion", {"names": ["a"], "forceAfter": -1}, "spec.forceAfter"),
+    "nothing to uninstall": ("Uninstall", {}, "say what to uninstall: release, namespace or manifests"),
+    "a release without a name": ("Uninstall", {"release": "", "approve": "always"}, "release is a name"),
+    "a release that is a template": ("Uninstall", {"release": "{{ x }}"}, "release is a name"),
+    "two things to uninstall": ("Uninstall", {"release": "a", "manifests": [{}]}, "leave one of them out"),
+    "a file with manifests": ("Uninstall", {"manifests": ["/etc/passwd"]}, "spec.manifests[0]"),
+    "no clusters": ("ManagedClusterDeletion", {}, "say which clusters"),
+    "an empty list of clusters": ("ManagedClusterDeletion", {"names": []}, "spec.names"),
+    "clusters in two ways": ("ManagedClusterDeletion", {"names": ["a"], "labelSelector": "a=b"}, "one of them"),
+    "no network policy": ("NetworkRevert", {}, "say which NodeNetworkConfigurationPolicy"),
+    "a product that is not known": ("Drain", {"profile": "ngork"}, "ngrok|rook"),
+    "no time at all": ("Drain", {"profile": "ngrok", "timeout": 0}, "greater than or equal to 1"),
+    "more than a day": ("Maintenance", {"timeout": 86401}, "less than or equal to 86400"),
+    "a pause of more than ten minutes": ("Maintenance", {"linger": 601}, "less than or equal to 600"),
+    "an end that is no time": ("Maintenance", {"end": "soon"}, "end is a time like 2026-11-16T23:30:00Z"),
+    "an empty end": ("Maintenance", {"end": ""}, "end is a time"),
+    "a status that is no error": ("Maintenance", {"statusCode": 200}, "greater than or equal to 400"),
+    "a status there is not": ("Maintenance", {"statusCode": 99999}, "less than or equal to 599"),
+    "a page that is a file": ("Maintenance", {"page": "/etc/passwd"}, "spec.page"),
+    "a page in disguise": ("Maintenance", {"page": r"{'html_file': '\x2fvar'}"}, "spec.page"),
+    # What only the policy sees.
+    "a file in a page": ("Maintenance", {"page": {"htmlFile": "/etc/passwd"}}, "A file is not read"),
+    "a key of a page that is not known": ("Maintenance", {"page": {"titel": "x"}}, "title, details"),
+    "a page that is a number": ("Maintenance", {"page": 7}, "spec.page is the name of a page, or an object"),
+    "a profile that is a list": ("Drain", {"profile": ["ngrok"]}, "spec.profile is the name of a product"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_a_role_would_refuse_is_refused_by_the_api_server(
-    plane: ControlPlane, definitions: list[dict[str, Any]], namespace: str, case: str
-) -> None:
+def test_what_a_role_would_refuse_is_refused_by_the_api_server(plane: ControlPlane, rules: str, case: str) -> None:
     kind, spec, field = BAD[case]
-    path = plane.api.path_of(resource(kind, namespace), collection=True)
-    status, answer = plane.api.post(path, resource(kind, namespace, **spec))
+    path = plane.api.path_of(resource(kind, rules), collection=True)
+    status, answer = plane.api.post(path, resource(kind, rules, **spec))
     assert status == 422, answer
     assert field in answer["message"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in GOOD if kind != "Maintenance"])
+def test_what_acts_on_the_whole_cluster_is_refused_outside_the_operators_own_namespace(
+    plane: ControlPlane, rules: str, namespace: str, kind: str
+) -> None:
+    for place, expected in ((namespace, 422), (rules, 201)):
+        wanted = resource(kind, place, **GOOD[kind])
+        status, answer = plane.api.post(plane.api.path_of(wanted, collection=True), wanted)
+        assert status == expected, answer
+        if expected == 422:
+            assert f"create the {kind} there, not in {namespace}" in answer["message"]
+    plane.api.delete(plane.api.path_of(wanted))
+
+
+def test_the_spec_of_what_is_running_cannot_be_changed_but_for_suspend_and_approve(
+    plane: ControlPlane, rules: str
+) -> None:
+    spec = {"profile": {"name": "own"}, "approve": "0123456789ab", "timeout": 60}
+    [made] = plane.api.create(resource("Drain", rules, **spec))
+    path = plane.api.path_of(made)
+    assert plane.api.patch(path, {"spec": {"timeout": 61}})[0] == 200, "it has not begun"
+    running = {
+        "type": "Progressing",
+        "status": "True",
+        "reason": "Running",
+        "lastTransitionTime": "2026-11-16T20:00:00Z",
+    }
+    assert plane.api.patch(f"{path}/status", {"status": {"conditions": [running]}})[0] == 200
+    for change in (
+        {"timeout": 62},
+        {"profile": "ngrok"},
+        {"profile": {"name": "b"}},
+        {"force": True},
+        {"timeout": None},
+    ):
+        status, answer = plane.api.patch(path, {"spec": change})
+        assert (status, "only suspend and approve" in answer["message"]) == (422, True), change
+    for change in ({"suspend": True}, {"approve": None}, {"approve": "always"}):
+        assert plane.api.patch(path, {"spec": change})[0] == 200
+    assert plane.api.patch(path, {"metadata": {"finalizers": ["sunset.dev/drain"]}})[0] == 200
+    done = {**running, "status": "False", "reason": "Completed"}
+    plane.api.patch(f"{path}/status", {"status": {"conditions": [done]}})
+    assert plane.api.patch(path, {"spec": {"timeout": 62}})[0] == 200
+    assert plane.api.patch(path, {"metadata": {"finalizers": None}})[0] == 200
+    plane.api.delete(path)
+
+
+def test_what_was_stored_before_the_rules_can_still_be_deleted(plane: ControlPlane, rules: str, namespace: str) -> None:
+    """Its finalizer is taken off, although nobody could create it any more."""
+    [definition] = [yaml.safe_load(file.read_text()) for file in FILES if file.stem == "maintenances"]
+    old = json.loads(json.dumps(definition))
+    fields = old["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    for name in ("end", "page"):
+        for word in ("x-kubernetes-validations", "pattern", "maxLength"):
+            fields[name].pop(word, None)
+    wanted = resource("Maintenance", namespace, end="soon", page="{'a': 1}")
+    wanted["metadata"]["finalizers"] = ["sunset.dev/maintenance"]
+    path = plane.api.path_of(wanted)
+    plane.api.apply_crd(old)
+    until(lambda: plane.api.post(plane.api.path_of(wanted, collection=True), wanted)[0] == 201, "it to be stored")
+    plane.api.apply_crd(definition)
+    until(lambda: plane.api.patch(path, {"spec": {"end": "later"}}, dryRun="All")[0] == 422, "the rules", timeout=30)
+    assert plane.api.delete(path)[0] == 200
+    assert plane.api.patch(path, {"metadata": {"finalizers": None}})[0] == 200
+    assert plane.api.get(path)[0] == 404
 
 
 def test_kubectl_explains_them_in_plain_words(plane: ControlPlane, definitions: list[dict[str, Any]]) -> None:

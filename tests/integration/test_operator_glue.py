@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from integration.glue import CLEAR_UP, Glue, conditions, definitions, request, requeued, why
+from integration.glue import CLEAR_UP, Glue, conditions, definitions, did_nothing, request, requeued, why
 from integration.maintaining import Maintenance, ingress, services_in
 from integration.nmstate_fleet import Fleet
 from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
@@ -60,7 +60,7 @@ def test_an_uninstall_shows_its_plan_waits_for_approval_and_is_done_once(glue: G
 
     second = glue.turn(asked)
     assert glue.status(asked) == planned, "nothing is done while nobody approves"
-    assert [result["go"] for result in second.results if "go" in result] == ["nothing"]
+    assert did_nothing(second)
 
     glue.change(asked, approve=planned["planHash"])
     third = glue.turn(asked)
@@ -85,7 +85,7 @@ def test_an_approval_of_another_plan_changes_nothing(glue: Glue, stage: Stage) -
     assert not stage.is_gone(kept)
     assert requeued(run) == ""
     second = glue.turn(asked)
-    assert [result["go"] for result in second.results if "go" in result] == ["nothing"]
+    assert did_nothing(second)
     assert not stage.is_gone(kept)
 
 

@@ -152,9 +152,8 @@ def keep_what_the_lab_needs(operator: Operator) -> None:
     subprocess.run(command, input=json.dumps(wanted), text=True, capture_output=True, check=True)
 
 
-def test_make_deploys_it_and_takes_it_away_once_nothing_waits_for_it(
-    plane: ControlPlane, operator: Operator, namespace: str
-) -> None:
+def test_make_deploys_it_and_takes_it_away_once_nothing_waits_for_it(plane: ControlPlane, operator: Operator) -> None:
+    namespace = operator.namespace  # elsewhere a Drain is refused
     keep_what_the_lab_needs(operator)
     _, reference = operator_image.built()
     deployed = make(plane, "operator-deploy", f"IMAGE={reference}", "RIGHTS=drain-ngrok freeze")

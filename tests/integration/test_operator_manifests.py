@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.metadata
 import json
 import os
 import shlex
@@ -131,11 +132,31 @@ def everything() -> list[dict[str, Any]]:
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("script", ["operator_rbac.py", "operator_bundle.py"])
+@pytest.mark.parametrize("script", ["operator_rbac.py", "operator_admission.py", "operator_bundle.py"])
 def test_the_files_are_what_the_script_makes(script: str) -> None:
     command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_ansible_core_of_the_image_is_the_one_the_tests_run_with() -> None:
+    pins = (ROOT / "operator" / "requirements.txt").read_text().splitlines()
+    [pinned] = [line for line in pins if line.startswith("ansible-core==")]
+    assert pinned.split()[0] == f"ansible-core=={importlib.metadata.version('ansible-core')}"
+    assert all("--hash=sha256:" in line for line in pins if line and not line.startswith("#"))
+
+
+def test_it_does_not_start_where_it_does_not_know_its_own_namespace() -> None:
+    for around in ({}, {"POD_NAMESPACE": ""}):
+        script = (ROOT / "operator" / "entrypoint.sh").read_text().replace("cd /opt/ansible", "cd /")
+        done = subprocess.run(
+            ["sh", "-c", script.partition("# What a container")[0]],
+            env={"PATH": os.environ["PATH"], **around},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, "POD_NAMESPACE is not set" in done.stderr) == (1, True)
 
 
 def test_the_image_is_that_of_this_version() -> None:
@@ -380,6 +401,19 @@ def test_a_feature_is_what_its_role_says_and_goes_with_it(
     finally:
         plane.api.delete(plane.api.path_of(role))
     until(lambda: not any(may(plane, *one) for one in asked), f"{feature} to be gone")
+
+
+@pytest.mark.parametrize("feature", sorted(one.name for one in (CONFIG / "rights-namespaced").iterdir()))
+def test_a_right_to_run_things_can_be_given_in_one_namespace_only(
+    plane: ControlPlane, installed: list[dict[str, Any]], namespace: str, feature: str
+) -> None:
+    assert "runs anything" in role_of(feature)["metadata"]["annotations"]["sunset.dev/why"]
+    documents = operator_manifests.rendered(CONFIG / "rights-namespaced" / feature)
+    kubectl(plane, "apply", f"--namespace={namespace}", "--server-side", "-f", "-", documents=documents)
+    until(lambda: may(plane, "patch", "apps", "deployments", namespace), "the right to be in force")
+    assert not may(plane, "patch", "apps", "deployments", "kube-system")
+    assert not may(plane, "patch", "apps", "deployments")
+    kubectl(plane, "delete", f"--namespace={namespace}", "-f", "-", documents=documents)
 
 
 # What somebody might expect a feature to bring along, and must not.

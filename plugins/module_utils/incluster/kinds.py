@@ -66,7 +66,12 @@ def work_of(api_version: str, kind: str) -> Work | None:
 def arguments_of(spec: Mapping[str, Any], role: str) -> dict[str, Any]:
     """The spec as the role's variables: in snake_case, with the role's name in front."""
     given = {key: value for key, value in spec.items() if key not in GATES}
-    return {f"{role}_{snake(key)}": _inner(key, value) for key, value in given.items()}
+    return {f"{role}_{snake(key)}": _typed(key, _inner(key, value)) for key, value in given.items()}
+
+
+def _typed(key: str, value: Any) -> Any:
+    """A page that is one word names a ConfigMap, and is handed on as a dictionary: no template decides its type."""
+    return {"name": value} if key == "page" and isinstance(value, str) else value
 
 
 def _inner(key: str, value: Any, above: str = "") -> Any:

@@ -76,6 +76,7 @@ def begin(
 ) -> Begun:
     """Look at the resource, and say in its status what happens next. `defaults` are for arguments it does not give."""
     work = _work(named)
+    home = home if _is_set(home) else ""
     board = Board(named, cluster, clock, check_mode=check_mode)
     item = board.look()
     others = board.names_of_all()
@@ -90,7 +91,8 @@ def begin(
     if request.phase and board.shows_status:
         _write(board, request.phase, request.message, "", cluster)
     roles = tuple(f"{role}_" for role in (work.role, *work.includes))
-    usual = {name: value for name, value in (defaults or {}).items() if name.startswith(roles)}
+    given = {name: _those_set(value) for name, value in (defaults or {}).items() if name.startswith(roles)}
+    usual = {name: value for name, value in given.items() if value not in ({}, None)}
     return Begun(
         request.go,
         work.role,
@@ -126,6 +128,15 @@ def _until_its_end(item: Mapping[str, Any], now: float) -> float | None:
     except Problem:
         return None
     return None if end is None else end - now
+
+
+def _those_set(value: Any) -> Any:
+    return {key: one for key, one in value.items() if _is_set(one)} if isinstance(value, Mapping) else value
+
+
+def _is_set(value: Any) -> bool:
+    """ansible-operator leaves ${NAME} in a watch as it is where its container has no variable of that name."""
+    return bool(value) and not (isinstance(value, str) and value.startswith("${"))
 
 
 def _filled_up(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:

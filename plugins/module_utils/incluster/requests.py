@@ -23,6 +23,9 @@ from .windows import Window, window_of
 NOTHING, PLAN, RUN = "nothing", "plan", "run"
 # Seconds until the second half of what takes two turns: a status that we write ourselves brings nobody back.
 AT_ONCE = 1.0
+# Seconds that a Maintenance outside the operator's own namespace may keep a worker busy, whatever its spec says. What
+# is not ready by then goes back into the queue, so that no tenant waits for another one's page.
+TENANTS_TURN = {"maintenance_timeout": 60, "maintenance_linger": 30}
 _ROUTES_GO_BACK = "its routes go back"
 
 
@@ -113,7 +116,7 @@ def _maintenance(item: Mapping[str, Any], window: Window, now: float, home: str)
         return _takes_away(item, home)
     if status.holds(item, "Progressing", reason=status.reason_of(status.STANDING)):
         return Request(NOTHING, wake_after=wake)
-    arguments = {**_routes_in_its_own_namespace(item), "maintenance_holder": item["metadata"]["uid"]}
+    arguments = {**_routes_in_its_own_namespace(item, home), "maintenance_holder": item["metadata"]["uid"]}
     if window.end is not None:
         arguments = {**arguments, "maintenance_end": window.end_text}
         arguments.pop("maintenance_window", None)
@@ -126,7 +129,7 @@ def _takes_away(item: Mapping[str, Any], home: str) -> Request:
         return Request(NOTHING)
     if status.has_begun(item):
         return Request(RUN, status.RUNNING, _ROUTES_GO_BACK, _ended(item, home), status.RETURNED, AT_ONCE)
-    return Request(RUN, status.RUNNING, arguments=_routes_in_its_own_namespace(item))
+    return Request(RUN, status.RUNNING, arguments=_routes_in_its_own_namespace(item, home))
 
 
 def _before_its_start(item: Mapping[str, Any], window: Window, now: float, home: str) -> Request:
@@ -136,9 +139,9 @@ def _before_its_start(item: Mapping[str, Any], window: Window, now: float, home:
     return Request(NOTHING, status.SCHEDULED, message, wake_after=wait)
 
 
-def _routes_in_its_own_namespace(item: Mapping[str, Any]) -> dict[str, Any]:
+def _routes_in_its_own_namespace(item: Mapping[str, Any], home: str) -> dict[str, Any]:
     """The arguments of a Maintenance. Where it names no namespace, its own is meant, never every one."""
-    arguments = arguments_of(item.get("spec") or {}, "maintenance")
+    arguments = _in_one_turn(arguments_of(item.get("spec") or {}, "maintenance"), item, home)
     own = item["metadata"]["namespace"]
     targets = arguments.get("maintenance_targets")
     if not targets:
@@ -147,10 +150,24 @@ def _routes_in_its_own_namespace(item: Mapping[str, Any]) -> dict[str, Any]:
     return {**arguments, "maintenance_targets": placed}
 
 
+def _in_one_turn(arguments: dict[str, Any], item: Mapping[str, Any], home: str) -> dict[str, Any]:
+    if not _is_elsewhere(item, home):
+        return arguments
+    given = {name: arguments.get(name) for name in TENANTS_TURN}
+    asked = {name: value for name, value in given.items() if isinstance(value, int) and value < TENANTS_TURN[name]}
+    # A pause that nobody asked for stays the role's own.
+    most = {name: value for name, value in TENANTS_TURN.items() if name in arguments or name == "maintenance_timeout"}
+    return {**arguments, **most, **asked}
+
+
+def _is_elsewhere(item: Mapping[str, Any], home: str) -> bool:
+    return bool(home) and item["metadata"]["namespace"] != home
+
+
 def _ended(item: Mapping[str, Any], home: str) -> dict[str, Any]:
     """Whatever it holds goes back, whatever its spec names by now, and nothing that is there for somebody else."""
-    arguments, metadata = arguments_of(item.get("spec") or {}, "maintenance"), item["metadata"]
-    elsewhere = bool(home) and metadata["namespace"] != home
+    arguments = _in_one_turn(arguments_of(item.get("spec") or {}, "maintenance"), item, home)
+    metadata, elsewhere = item["metadata"], _is_elsewhere(item, home)
     kept = ["maintenance_timeout", "maintenance_linger", "maintenance_reopen_endpoints"]
     # Outside the operator's own namespace nobody can have been given others.
     kept += [] if elsewhere else ["maintenance_route_kinds"]

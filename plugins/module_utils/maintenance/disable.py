@@ -199,7 +199,7 @@ def bring_back(
         )
         return
     if options.reopen_endpoints:
-        wait_for_application(_services(returns), run)
+        wait_for_application(_services(returns), run, leave=options.linger)
     failed = _restore_all(returns, outcome, run)
     failed += _forget_all(returns, scene, outcome, run)
     _release_pages(returns, scene, options, outcome, run)

@@ -47,14 +47,14 @@ def wait_for_pages(places: Sequence[Place], workload: Workload, run: Run) -> Non
         )
 
 
-def wait_for_application(services: Iterable[ServiceRef], run: Run) -> None:
-    """Until every Service that routes lead to again has somebody behind it."""
+def wait_for_application(services: Iterable[ServiceRef], run: Run, *, leave: float) -> None:
+    """Until every Service that routes lead to again has a ready endpoint. `leave`: seconds needed for what follows."""
     places = sorted({(one.namespace, one.name) for one in services if one.kind == "Service"})
 
     def why_not(place: Place) -> str:
         return why_no_endpoint(place, run.cluster)
 
-    late = _wait(places, why_not, run, "services of the application", "ready")
+    late = _wait(places, why_not, run, "services of the application", "ready", leave)
     if late:
         named = "; ".join(f"Service {'/'.join(place)}: {why}" for place, why in list(late.items())[:5])
         raise TimedOut(
@@ -68,7 +68,9 @@ def let_controllers_notice(seconds: float, run: Run) -> None:
     """Routes were written, but requests still go where they went until the controllers have read them.
 
     Whatever a task or a play does next, removing the page or stopping the application, must not hit such a request.
+    Never longer than the task may take.
     """
+    seconds = min(seconds, run.deadline.left())
     if seconds > 0:
         run.tell(Noted(f"{seconds:.0f} s for the controllers to notice"))
         run.clock.sleep(seconds)
@@ -76,7 +78,7 @@ def let_controllers_notice(seconds: float, run: Run) -> None:
 
 
 def _wait(
-    places: Sequence[Place], why_not: Callable[[Place], str], run: Run, step: str, word: str
+    places: Sequence[Place], why_not: Callable[[Place], str], run: Run, step: str, word: str, leave: float = 0.0
 ) -> Mapping[Place, str]:
     """What is not ready when time is over, and why."""
     late = dict.fromkeys(places, "")
@@ -84,7 +86,7 @@ def _wait(
     while late:
         found = {place: why_not(place) for place in late}
         late = {place: why for place, why in found.items() if why}
-        if not late or run.deadline.passed():
+        if not late or run.deadline.left() <= leave:
             break
         done = len(places) - len(late)
         place, why = next(iter(late.items()))

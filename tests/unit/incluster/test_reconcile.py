@@ -51,6 +51,14 @@ def test_who_gives_a_part_of_a_mapping_keeps_the_rest_that_the_operator_sets() -
     }
 
 
+def test_a_variable_that_ansible_operator_has_left_as_it_is_counts_as_unset() -> None:
+    server = OneResource("Maintenance", spec={"state": "enabled"})
+    left = begun(server, defaults={"maintenance_workload": {"image": "${PAGE_IMAGE}"}})
+    assert "maintenance_workload" not in left.arguments
+    homeless = begin(server.named, "${POD_NAMESPACE}", server, FakeClock())  # type: ignore[arg-type]
+    assert (homeless.go, "its own namespace" in homeless.message) == ("nothing", True)
+
+
 def standing(**spec: Any) -> OneResource:
     """A Maintenance that shows its page, and whose spec was changed afterwards; it was created an hour ago."""
     server = OneResource("Maintenance", spec=spec)

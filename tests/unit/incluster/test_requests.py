@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.incluster import status
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.kinds import WORKS, arguments_of, work_of
-from ansible_collections.sunset.kube.plugins.module_utils.incluster.reach import why_out_of_reach
+from ansible_collections.sunset.kube.plugins.module_utils.incluster.reach import refuse_beyond_reach, why_out_of_reach
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.requests import Request, what_is_asked
 from ansible_collections.sunset.kube.plugins.module_utils.incluster.shown import digest_of
 from ansible_collections.sunset.kube.plugins.module_utils.objects import parse_time
@@ -151,7 +151,7 @@ def test_a_maintenance_that_is_deleted_gives_back_what_it_holds_and_nothing_else
     own = {"maintenance_state": "disabled", "maintenance_holder": "u", "maintenance_reopen_endpoints": False}
     assert request.arguments == {**own, "maintenance_route_kinds": [{"kind": "A"}]}, "wherever that is"
     assert asked(item, "home").arguments == request.arguments
-    assert asked(item, "sunset-system").arguments == {**own, "maintenance_namespace": "home"}
+    assert asked(item, "sunset-system").arguments == {**own, "maintenance_namespace": "home", "maintenance_timeout": 60}
 
 
 LEAVING = {
@@ -254,7 +254,8 @@ def test_a_route_follows_its_annotation() -> None:
 
 REACH = {
     "at home": (resource("Uninstall", namespace="shop"), "home", None),
-    "no home is known": (resource("Uninstall", namespace="shop"), "", None),
+    "no home is known": (resource("Uninstall", namespace="shop"), "", "its own namespace"),
+    "no home is known, for routes": (resource("Maintenance", namespace="home"), "", "its own namespace"),
     "elsewhere": (resource("Uninstall"), "sunset-system", "whole cluster"),
     "own routes": (resource("Maintenance", targets=[{"name": "a"}]), "sunset-system", None),
     "own routes by name": (resource("Maintenance", namespace="home"), "sunset-system", None),
@@ -279,7 +280,11 @@ REACH = {
     ),
     "a file as a page": (resource("Maintenance", page="/var/run/secrets/token"), "sunset-system", "a file"),
     "a file as a page, at home": (resource("Maintenance", page="token.txt"), "home", "a file"),
-    "a file, and no home is known": (resource("Maintenance", page={"htmlFile": "a"}), "", "a file"),
+    "a dictionary in disguise": (resource("Maintenance", page=r"{'html_file': '\x2fetc'}"), "home", "looks like"),
+    "a list in disguise": (resource("Maintenance", targets=[], namespace="['shop']"), "home", "looks like"),
+    "a word that is no word": (resource("Uninstall", release="True"), "home", "looks like"),
+    "a name with a way up": (resource("Maintenance", page="..%2f..%2fsecrets"), "sunset-system", "no name of a page"),
+    "a page that is a number": (resource("Maintenance", page=7), "sunset-system", "neither"),
     "a file, spelled as the role does": (resource("Maintenance", page={"html_file": "a"}), "home", "a file"),
     "a file as a page of an application": (resource("Uninstall", page={"htmlFile": "/etc/passwd"}), "home", "a file"),
     "a file with manifests": (resource("Uninstall", manifests=["/var/run/secrets"]), "home", "a file"),
@@ -302,3 +307,49 @@ def test_how_far_a_resource_reaches(case: str) -> None:
     item, home, word = REACH[case]
     refusal = why_out_of_reach(item, WORKS["sunset.dev", item["kind"]], home)
     assert (refusal is None) if word is None else (refusal is not None and word in refusal[0])
+
+
+def test_a_page_that_is_one_word_is_handed_on_as_a_dictionary() -> None:
+    assert asked(resource("Maintenance", page="night")).arguments["maintenance_page"] == {"name": "night"}
+
+
+OPTIONS = {
+    "its own routes": ({"targets": [{"namespace": "tenant"}], "page": {"name": "night"}}, None),
+    "a file": ({"targets": [{"namespace": "tenant"}], "page": {"html_file": "/token"}}, "a file"),
+    "a folder to write to": ({"targets": [{"namespace": "tenant"}], "evidence_dir": "/tmp/x"}, "a file"),
+    "others' ConfigMap": (
+        {"targets": [{"namespace": "tenant"}], "page": {"config_map": {"name": "a", "namespace": "kube-system"}}},
+        "kube-system",
+    ),
+    "others' routes": ({"targets": [{"namespace": "tenant"}, {"namespace": "shop"}]}, "shop"),
+    "routes everywhere": ({"targets": [{"kind": "Ingress"}]}, "every namespace"),
+    "all there is": ({"state": "swept", "targets": None}, "every namespace"),
+    "any kind": ({"targets": [{"namespace": "tenant"}], "route_kinds": [{"kind": "Node"}]}, "routeKinds"),
+    "an address": ({"targets": [{"namespace": "tenant"}], "verify": {"url": "http://10.0.0.1"}}, "an address"),
+}
+
+
+@pytest.mark.parametrize("kind", ["sunset.dev/v1alpha1 Maintenance", "networking.k8s.io/v1 Ingress"])
+@pytest.mark.parametrize("case", OPTIONS)
+def test_options_of_a_module_that_works_for_a_tenant_are_judged_once_more(case: str, kind: str) -> None:
+    params, word = OPTIONS[case]
+    api_version, _, name = kind.partition(" ")
+    by = {"api_version": api_version, "kind": name, "name": "one", "namespace": "tenant", "home": "sunset-system"}
+    if word is None:
+        return refuse_beyond_reach(params, by)
+    with pytest.raises(BadOption, match=word):
+        refuse_beyond_reach(params, by)
+    return None
+
+
+def test_a_maintenance_of_a_tenant_holds_a_worker_for_a_minute_at_most() -> None:
+    """One in the operator's own namespace as long as it says."""
+    item = resource("Maintenance", timeout=86400, linger=600)
+    short = resource("Maintenance", timeout=5, linger=0)
+    for ends in ({}, {"state": "disabled"}):
+        item["spec"].update(ends)
+        tenants = asked(item, "sunset-system").arguments
+        assert (tenants["maintenance_timeout"], tenants["maintenance_linger"]) == (60, 30)
+    assert asked(short, "sunset-system").arguments["maintenance_timeout"] == 5
+    assert asked(short, "sunset-system").arguments["maintenance_linger"] == 0
+    assert asked(item, "home").arguments["maintenance_timeout"] == 86400
