@@ -18,7 +18,7 @@ from .objects import ObjectRef
 
 @dataclass(frozen=True)
 class Reached:
-    """Which cluster all that follows is about: address, context and kubeconfig. Before anything else, in no timeline."""
+    """Which cluster all that follows is about: address, context and kubeconfig. In no timeline."""
 
     cluster: str
 

@@ -207,7 +207,8 @@ kinds:
   elements: dict
 table:
   description:
-    - The plan again, as lines for people - the cluster, the policy, what becomes of each kind and object, and what stays.
+    - The plan again, as lines for people - the cluster, the policy, what becomes of each kind and object, and what
+      stays.
   returned: when a plan was made
   type: list
   elements: str

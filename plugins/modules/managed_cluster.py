@@ -48,9 +48,18 @@ options:
     description:
       - Kinds that must be gone from the cluster's namespace (cluster-scoped ones - of the cluster's name) before
         anything at all is done, the ManagedCluster's own deletion included.
-      - Each as V(resource.version.group), V(group/version/resource) or a kind. A kind that is not installed is empty.
+      - Each as V(resource.version.group), V(group/version/resource) or a kind. For one that the server does not have see
+        O(wait_for_missing).
     type: list
     elements: str
+  wait_for_missing:
+    description:
+      - What to do when a kind of O(wait_for) is not served. V(fail) refuses before anything is changed, as the name may
+        be wrong and nothing would be waited for. V(ignore) warns and goes on - nothing of that kind can exist.
+      - A kind whose API does not answer is an error in any case.
+    type: str
+    choices: [fail, ignore]
+    default: fail
   cleanup:
     description:
       - Kinds to delete in the cluster's namespace, in this order, spelled as in O(wait_for).

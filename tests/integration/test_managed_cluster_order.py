@@ -73,12 +73,23 @@ def test_a_gate_that_stays_shut_is_named_and_nothing_was_deleted(
 ) -> None:
     name = member(stage)
     stage.put(gadget(name), widget("elsewhere", stage.namespace), work("w", name))
-    result = detach(name, **QUICK, wait_for=["Gadget", "Widget", "things.v1.nowhere.example.com"], timeout=10)
+    kinds = ["Gadget", "Widget", "things.v1.nowhere.example.com"]
+    result = detach(name, **QUICK, wait_for=kinds, wait_for_missing="ignore", timeout=10)
     assert f"Gadget {name}" in failed(result)
     assert is_untouched(stage, name)
     assert row_of(result, name)["waits_for"] == [f"Gadget {name}"]
     assert (row_of(result, name)["phase"], result["changed"]) == ("waiting", False)
     assert [one for one in deletions(audit, detach.user) if not one.startswith("sunset-")] == []
+
+
+@pytest.mark.parametrize("entry", ["bad entry!", "things.v1.nowhere.example.com"], ids=["malformed", "not served"])
+def test_an_entry_that_nothing_can_be_waited_for_by_is_an_error_before_the_first_write(
+    stage: Stage, detach: Detacher, audit: AuditTrail, entry: str
+) -> None:
+    name = member(stage)
+    assert entry in failed(detach(name, **QUICK, wait_for=["Widget", entry]))
+    assert is_untouched(stage, name)
+    assert deletions(audit, detach.user) == []
 
 
 def test_the_freeze_begins_when_the_gate_opens(stage: Stage, detach: Detacher) -> None:

@@ -26,6 +26,7 @@ ARGUMENTS = {
     "label_selector": {"type": "str"},
     "state": {"type": "str", "choices": ["absent"], "default": "absent"},
     "wait_for": {"type": "list", "elements": "str"},
+    "wait_for_missing": {"type": "str", "choices": ["fail", "ignore"], "default": "fail"},
     "cleanup": {"type": "list", "elements": "str"},
     "manifestworks": {"type": "str", "choices": ["all", "addon_only", "none"], "default": "all"},
     "namespace": {"type": "str", "choices": ["auto", "keep", "delete"], "default": "auto"},

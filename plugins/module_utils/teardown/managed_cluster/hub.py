@@ -121,8 +121,21 @@ def find_kinds(options: ClusterOptions, cluster: Cluster) -> HubKinds:
             why="neither ManagedClusters nor addons nor works are installed here",
             next_step="check the context; nothing was changed",
         )
+    _refuse_a_gate_of_nothing(options, gate)
     served = tuple(resource for resource in gate if resource is not None)
     return HubKinds(finding.resource, cleanup, served, (*not_cleaned, *not_waited_for))
+
+
+def _refuse_a_gate_of_nothing(options: ClusterOptions, gate: Sequence[Resource | None]) -> None:
+    """A kind that is not served, perhaps by a slip of the pen, holds nothing back."""
+    missing = [text for text, resource in zip(options.wait_for, gate, strict=True) if resource is None]
+    if missing and options.wait_for_missing == "fail":
+        raise Refused(
+            "cannot wait for",
+            which=", ".join(missing),
+            why="the server has no such kind, so nothing would be waited for",
+            next_step="correct wait_for, or set wait_for_missing: ignore; nothing was changed",
+        )
 
 
 def _resolved(texts: Sequence[str], option: str, cluster: Cluster) -> tuple[tuple[Resource | None, ...], list[str]]:

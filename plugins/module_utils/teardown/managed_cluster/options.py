@@ -9,6 +9,7 @@ Room: teardown (pure).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,11 +20,16 @@ from ...profiles.ocm import DEFAULT_CLEANUP
 from ...shown import NOTHING_SHOWN, Shown
 
 
+# A kind, a resource with or without version and group, or a part of group/version/resource.
+_WORD = re.compile(r"[A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?")
+
+
 @dataclass(frozen=True)
 class ClusterOptions:
     names: tuple[str, ...] = ()
     label_selector: str = ""
     wait_for: tuple[str, ...] = ()
+    wait_for_missing: str = "fail"
     cleanup: tuple[str, ...] = DEFAULT_CLEANUP
     manifestworks: str = "all"
     namespace: str = "auto"
@@ -76,6 +82,7 @@ def parse_clusters(
         names=tuple(dict.fromkeys(names)),
         label_selector=params["label_selector"] or "",
         wait_for=tuple(params["wait_for"] or ()),
+        wait_for_missing=params["wait_for_missing"],
         cleanup=tuple(params["cleanup"] or DEFAULT_CLEANUP),
         manifestworks=params["manifestworks"],
         namespace=params["namespace"],
@@ -106,6 +113,6 @@ def spelled(text: str) -> tuple[str, str | None]:
 def _complaint(text: str) -> str:
     if not text.strip():
         return "is empty; leave it out or give a value"
-    if text.count("/") not in (0, 2) or any(not part.strip() for part in text.split("/")):
+    if text.count("/") not in (0, 2) or not all(map(_WORD.fullmatch, text.split("/"))):
         return f"cannot read {text!r}; write resource.version.group, group/version/resource or a kind"
     return ""

@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem
+from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem, Refused
 from ansible_collections.sunset.kube.plugins.module_utils.profiles import ocm
 from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES
 from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_fakes import (
@@ -292,10 +292,14 @@ def test_works_that_never_stop_coming_end_the_run_with_the_agents_rights_in_plac
     assert any(left.startswith("RoleBinding") for left in hub.left())
 
 
-def test_a_gate_of_a_kind_that_is_not_there_is_told_as_it_stands_open() -> None:
+def test_a_gate_of_a_kind_that_is_not_served_is_refused_or_told_about_where_that_is_wanted() -> None:
     """It may be a typing error."""
     wishes = ["applicationss.v1alpha1.argoproj.io", "argoproj.io/v1alpha1/applicationss"]
-    outcome = removed(hub_with("w"), "edge", wait_for=wishes, check_mode=True)
+    hub = hub_with("w")
+    with pytest.raises(Refused, match="cannot wait for applicationss.v1alpha1.argoproj.io, argoproj.io/v1alpha1/"):
+        removed(hub, "edge", wait_for=wishes)
+    assert writes(hub) == []
+    outcome = removed(hub, "edge", wait_for=wishes, wait_for_missing="ignore", check_mode=True)
     assert [text.partition(":")[0] for text in outcome.warnings] == ["wait_for", "wait_for"]
     assert all("is not installed" in text for text in outcome.warnings)
 
