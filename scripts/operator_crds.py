@@ -72,6 +72,8 @@ KINDS = (
             "page.",
             "page": PAGE,
         },
+        # Whoever writes release metadata in one namespace would choose what the operator deletes in others.
+        without=frozenset({"ownership"}),
     ),
     Kind(
         "Drain",

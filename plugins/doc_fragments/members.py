@@ -13,13 +13,18 @@ options:
   members:
     description:
       - What belongs to the thing, by exactly one source.
+      - Release metadata alone proves nothing. What it names must be confirmed by the live object, by the marks that the
+        tool puts on its objects.
     type: dict
     required: true
     suboptions:
       helm:
         description:
           - A Helm release, from the record Helm keeps in the cluster; neither the chart nor C(helm) is needed.
-          - Objects of hooks and of the chart's C(crds/) belong to it too. Its records go last of all.
+          - Objects of hooks belong to it too, if they carry the annotation C(helm.sh/hook), and so do the
+            C(CustomResourceDefinition) objects of the chart's C(crds/), unless another release has them as well. Its
+            records go last of all.
+          - Release metadata of more than 32 MiB is refused.
         type: dict
         suboptions:
           release:
@@ -63,7 +68,8 @@ options:
             type: list
             elements: str
       kapp:
-        description: A kapp application.
+        description: A kapp application. Refused where its ConfigMap names another label key than C(kapp.k14s.io/app),
+          or the label value of another application.
         type: dict
         suboptions:
           app:
@@ -80,6 +86,8 @@ options:
           - When something is deleted, the Flux object is suspended before the first of its objects goes, or Flux would
             put them back, and goes last itself. Its finalizer is taken off it then, so that Flux does not clean up what
             was kept; a chart that Flux made for a HelmRelease goes with it.
+          - A HelmRelease whose Helm release lies in another namespace than itself must have installed it. The objects
+            carry its labels C(helm.toolkit.fluxcd.io/name) and C(helm.toolkit.fluxcd.io/namespace) then.
         type: dict
         suboptions:
           kind:
@@ -97,8 +105,9 @@ options:
             required: true
       argocd:
         description:
-          - An Argo CD Application, from the objects that its status lists; each must still carry its mark. Refused
-            where its destination is another cluster.
+          - An Argo CD Application, from the objects that its status lists; each must still carry its mark, the
+            annotation C(argocd.argoproj.io/tracking-id) with its own name, or the tracking label where the settings of
+            Argo CD say so. Refused where its destination is another cluster.
           - When something is deleted, the Application gets the annotation C(argocd.argoproj.io/skip-reconcile) before
             the first of its objects goes, or Argo CD would put them back, and goes last itself, without the finalizer
             by which Argo CD would delete what was kept.
@@ -129,7 +138,8 @@ options:
             type: str
             required: true
       applyset:
-        description: A kubectl ApplySet, by its parent Secret or ConfigMap.
+        description: A kubectl ApplySet, by its parent Secret or ConfigMap. Its id must be the one that belongs to the
+          parent's name and namespace.
         type: dict
         suboptions:
           name:
@@ -141,7 +151,8 @@ options:
             type: str
             required: true
       inventory:
-        description: An inventory of cli-utils or kpt, by the name of its ConfigMap or its inventory id.
+        description: An inventory of cli-utils or kpt, by the name of its ConfigMap or its inventory id. Refused where
+          another inventory in the cluster carries the same id.
         type: dict
         suboptions:
           name:

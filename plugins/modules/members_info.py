@@ -66,6 +66,9 @@ members:
     owned:
       description: Whether it still carries the source's mark, or needs none.
       type: bool
+    confirmed:
+      description: Whether it says so itself. Where this is V(false), nothing but the release metadata names it.
+      type: bool
     keep_marker:
       description: A mark that says not to delete it; empty if there is none.
       type: str

@@ -109,7 +109,14 @@ options:
     default: true
   ownership:
     description:
-      - V(check) leaves objects alone that do not carry the source's mark any more, or carry another's.
+      - Whose the objects are. What the release metadata of Helm, kapp, Flux, Argo CD, OLM, an ApplySet or an inventory
+        names, the live object must confirm by its own marks, because anybody who may write Secrets or ConfigMaps in one
+        namespace can write such metadata.
+      - V(check) keeps objects that do not carry the source's mark any more, or carry another's. An object that only the
+        metadata names is kept if it is cluster-scoped or in another namespace than the release; inside that
+        namespace it is deleted, and listed in RV(unconfirmed). A definition from a chart's C(crds/) is kept if another
+        Helm release has it as well, or if this cannot be seen.
+      - V(ignore) deletes them all the same.
     type: str
     choices: [check, ignore]
     default: check
@@ -250,6 +257,24 @@ kept:
 unmatched:
   description:
     - Members that no step takes.
+  returned: success
+  type: list
+  elements: dict
+outside_namespace:
+  description:
+    - What of the plan lies outside of the namespace of the release, dependants and release metadata left out.
+  returned: success
+  type: dict
+  contains:
+    cluster_scoped:
+      description: Number of cluster-scoped objects.
+      type: int
+    namespaces:
+      description: Other namespaces, with the number of objects in each.
+      type: dict
+unconfirmed:
+  description:
+    - Objects of the plan that nothing but the release metadata names, each with C(object) and C(reason).
   returned: success
   type: list
   elements: dict

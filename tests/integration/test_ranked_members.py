@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.inventories import applyset_id
 from integration.helm import Helm
 from integration.ranked import (
     RBAC,
@@ -583,7 +584,7 @@ def test_a_flux_helm_release_leads_to_the_release_behind_it(
 
 
 def test_an_applyset_names_its_kinds_and_marks_its_members(remove: Remover, stage: Stage, audit: AuditTrail) -> None:
-    here, identity = stage.namespace, f"applyset-{secrets.token_hex(8)}-v1"
+    here, identity = stage.namespace, applyset_id("shop", stage.namespace, "Secret")
     part = {"applyset.kubernetes.io/part-of": identity}
     made = stage.put(
         config_map("a", here, labels=part),

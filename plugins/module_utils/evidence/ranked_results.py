@@ -17,6 +17,7 @@ from ..teardown.keepsakes import Keepsakes
 from ..teardown.members.claims import Claim
 from ..teardown.members_info import ShownMembers
 from ..teardown.plan import Entry, Plan, Step
+from ..teardown.plan_reach import reach_of
 from ..teardown.ranked_delete import RankedOutcome
 from ..teardown.run_outcome import StepOutcome
 from ..teardown.verdicts import Fate
@@ -36,11 +37,23 @@ def ranked_result(outcome: RankedOutcome, requests: dict[str, Any]) -> dict[str,
         "kept": [kept_row(entry) for entry in (*plan.kept, *_late(outcome))] + _replaced(outcome),
         "unmatched": [entry.member.ref.as_dict() for entry in plan.unmatched if entry.verdict.fate is Fate.UNMATCHED],
         "survivors": [survivor_of(one, outcome.server_time) for one in outcome.diagnosis.survivors],
+        **reach_rows(plan),
         "requests": requests,
     }
     if outcome.check_mode:
         result["plan"] = plan_rows(plan, MOST)
     return bounded(result)
+
+
+def reach_rows(plan: Plan) -> dict[str, Any]:
+    """How far the plan reaches, and what nothing but the release metadata names."""
+    reach = reach_of(plan)
+    return {
+        "outside_namespace": {"cluster_scoped": reach.cluster_scoped, "namespaces": dict(reach.namespaces)},
+        "unconfirmed": [
+            {"object": entry.member.ref.as_dict(), "reason": entry.verdict.unconfirmed} for entry in reach.unconfirmed
+        ],
+    }
 
 
 def plan_rows(plan: Plan, most: int | None = None) -> list[dict[str, Any]]:
@@ -66,6 +79,7 @@ def ranked_plan(outcome: RankedOutcome) -> dict[str, Any]:
         "terms": outcome.plan.terms.as_dict(),
         "steps": plan_rows(outcome.plan),
         "kept": [kept_row(entry) for entry in outcome.plan.kept],
+        **reach_rows(outcome.plan),
     }
 
 
@@ -176,6 +190,7 @@ def members_result(shown: ShownMembers, requests: dict[str, Any]) -> dict[str, A
                     "object": entry.member.ref.as_dict(),
                     "source": entry.member.source,
                     "owned": entry.owned,
+                    "confirmed": entry.confirmed,
                     "keep_marker": entry.keep_marker,
                     "finalizers": list(entry.member.record.finalizers),
                 }

@@ -19,7 +19,7 @@ from ..teardown.uninstall.preflight import Finding
 from ..teardown.uninstall.uninstall import UninstallOutcome
 from ..teardown.uninstall.wishes import routes_in
 from .drain_results import drain_diff, drain_plan, drain_result, drain_undo
-from .ranked_results import joined, plan_rows, ranked_diff, ranked_plan, ranked_result, undo_bundle
+from .ranked_results import joined, plan_rows, ranked_diff, ranked_plan, ranked_result, reach_rows, undo_bundle
 from .results import MOST, bounded
 from .uninstall_tree import uninstall_text, verified_text
 
@@ -50,6 +50,7 @@ def uninstall_result(outcome: UninstallOutcome, options: UninstallOptions, reque
         **{name: [row for part in parts for row in part[name]] for name in _JOINED},
         "retained": [row for part in parts for row in part.get("retained", ())],
         "counts": dict(counts),
+        **reach_rows(scheme.plan),
         "leftovers": [_leftover(one) for one in outcome.leftovers.found] if outcome.leftovers else [],
         "unseen": list(outcome.leftovers.unseen) if outcome.leftovers else [],
         "routes": [_route(member.ref) for member in routes_in(scheme.plan)],

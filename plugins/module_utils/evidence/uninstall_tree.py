@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from ..objects import ObjectRef
 from ..teardown.drain.survey import Survey
 from ..teardown.plan import Entry, Step
+from ..teardown.plan_reach import reach_of
 from ..teardown.run_outcome import StepOutcome
 from ..teardown.uninstall.leftovers import Leftovers
 from ..teardown.uninstall.preflight import OK, STOP, WARN
@@ -38,6 +39,7 @@ def uninstall_text(outcome: UninstallOutcome) -> list[str]:
         _drain(root, survey, done=done)
     _steps(root, scheme, outcome, done=done)
     _survivors(root, outcome)
+    _reach(root, scheme)
     _kept(root, scheme)
     _leftovers(root, outcome)
     return [*drawn(root), *_summary(scheme, outcome, done=done)]
@@ -99,6 +101,21 @@ def _came_to(step: Step, result: StepOutcome | None) -> str:
         return f": {len(step.going)}"
     stay = f", {len(result.survivors)} still there" if result.survivors else ""
     return f": {result.deleted} of {len(step.going)} gone{stay}"
+
+
+def _reach(root: Branch, scheme: Scheme) -> None:
+    reach = reach_of(scheme.plan)
+    if reach.outside:
+        root.add(f"outside namespace {reach.home}: {reach.outside}")
+    if not reach.unconfirmed:
+        return
+    branch = root.add(f"unconfirmed: {len(reach.unconfirmed)}")
+    by_reason: dict[str, list[ObjectRef]] = defaultdict(list)
+    for entry in reach.unconfirmed:
+        by_reason[entry.verdict.unconfirmed].append(entry.member.ref)
+    for why, refs in by_reason.items():
+        for line in _by_kind(refs):
+            branch.add(f"{line} - {why}")
 
 
 def _kept(root: Branch, scheme: Scheme) -> None:

@@ -35,6 +35,7 @@ ARGUMENTS = {
     "instance": DRAIN["instance"],
     "crds": {"type": "str", "choices": ["delete", "keep"], "default": "delete"},
     "instances": {"type": "str", "choices": ["refuse", "delete", "keep"], "default": "refuse"},
+    "ownership": {"type": "str", "choices": ["check", "ignore"], "default": "check"},
     "volumes": {"type": "str", "choices": ["keep", "delete"], "default": "keep"},
     "routes": {"type": "str", "choices": ["delete", "last", "keep"], "default": "delete"},
     "delete_namespace": {"type": "bool", "default": False},

@@ -27,6 +27,7 @@ class Facts:
     """All that guards may ask for."""
 
     not_ours: OwnershipTest | None = None
+    home: str = ""  # the namespace of the release
     check_ownership: bool = True
     keep_markers: bool = True
     # uid of a definition or namespace → why others would go with it. Only filled where the task says to keep such.
@@ -40,7 +41,7 @@ def judge(member: Member, facts: Facts) -> Verdict:
         return objection
     if member.record.terminating:
         return Verdict(Fate.TERMINATING, "it is already being deleted; it is waited for")
-    return Verdict(Fate.DELETE, member.source)
+    return Verdict(Fate.DELETE, member.source, unconfirmed=why_unconfirmed(member, facts))
 
 
 def part_of_the_cluster(member: Member, facts: Facts) -> Verdict | None:
@@ -68,6 +69,34 @@ def owned_by_somebody_else(member: Member, facts: Facts) -> Verdict | None:
     return Verdict(Fate.NOT_OWNED, why) if why else None
 
 
+def claimed_by_another_release(member: Member, facts: Facts) -> Verdict | None:
+    return Verdict(Fate.NOT_OWNED, member.disputed) if facts.check_ownership and member.disputed else None
+
+
+def named_by_metadata_only(member: Member, facts: Facts) -> Verdict | None:
+    """Release metadata is what somebody wrote into a namespace: it proves nothing about what is outside of it."""
+    why = why_unconfirmed(member, facts)
+    if not why or not facts.check_ownership or member.record.namespace == facts.home:
+        return None
+    where = "in another namespace" if member.record.namespace else "cluster-scoped"
+    return Verdict(Fate.NOT_OWNED, f"{why}, and it is {where}")
+
+
+def why_not_owned(member: Member, facts: Facts) -> str:
+    """Why an object is not the release's own, by what it says itself; empty if it is."""
+    guards = (owned_by_somebody_else, claimed_by_another_release, named_by_metadata_only)
+    return next((verdict.why for guard in guards if (verdict := guard(member, facts))), "")
+
+
+def why_unconfirmed(member: Member, facts: Facts) -> str:
+    """Why nothing but the release metadata says that an object is the release's; empty where it says so itself."""
+    if not member.evidence or member.evidence in member.record.annotations:
+        return ""
+    if facts.not_ours is not None and not facts.not_ours(member.record, True):
+        return ""
+    return f"only the release metadata names it: it carries no annotation {member.evidence}"
+
+
 def takes_others_along(member: Member, facts: Facts) -> Verdict | None:
     why = facts.takes_others_along.get(member.record.uid)
     return Verdict(Fate.KEEP, why) if why else None
@@ -79,6 +108,8 @@ GUARDS: tuple[Guard, ...] = (
     kept_by_its_source,
     carries_a_keep_marker,
     owned_by_somebody_else,
+    claimed_by_another_release,
+    named_by_metadata_only,
     takes_others_along,
 )
 

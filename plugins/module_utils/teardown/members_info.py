@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..events import Tell
 from ..terms import Terms
-from .guards import keep_marker_of
+from .guards import keep_marker_of, why_not_owned, why_unconfirmed
 from .members.claims import Claim
 from .members.looking import Looker, Member
 from .members.sources import read_members
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 class Shown:
     member: Member
     owned: bool
+    confirmed: bool
     keep_marker: str
 
 
@@ -55,10 +56,12 @@ def show_members(
         return shown
     looker = Looker(cluster, tell)
     ground = ground_of(RankedOptions(option), membership, looker, cluster)
-    not_ours = membership.not_ours
+    records = {member.record.uid for member in ground.records}
     for member in (*ground.members, *ground.records):
-        owned = not_ours is None or not not_ours(member.record, member.marked)
-        shown.members.append(Shown(member, owned or member in ground.records, keep_marker_of(member)))
+        sure = member.record.uid in records
+        owned = sure or not why_not_owned(member, ground.facts)
+        confirmed = sure or (owned and not why_unconfirmed(member, ground.facts))
+        shown.members.append(Shown(member, owned, confirmed, keep_marker_of(member)))
     shown.absent = ground.absent
     shown.plan, foreign = plan_of(ground, looker, "refuse")
     shown.plan.terms = terms

@@ -88,6 +88,7 @@ class Plan:
     unmatched: list[Entry] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     terms: Terms = field(default_factory=Terms)  # approved with it
+    home: str = ""  # the namespace of the release that is removed; see plan_reach.py
 
     @property
     def going(self) -> list[Entry]:
@@ -170,7 +171,7 @@ def gather_ground(
     return Ground(
         members=everyone,
         records=found.records,
-        facts=Facts(not_ours=membership.not_ours),
+        facts=Facts(not_ours=membership.not_ours, home=membership.home),
         order=order_facts(everyone, cluster, looker.warnings),
         matcher=matcher,
         absent=found.absent,
@@ -262,7 +263,7 @@ def plan_elsewhere(rules: Sequence[StepRule], looker: Looker, facts: Facts) -> t
 
 def make_plan(ground: Ground) -> Plan:
     """Pure: every member gets its step and its verdict; the records of the source go last."""
-    plan = Plan()
+    plan = Plan(home=ground.facts.home)
     taken: list[list[Entry]] = [[] for _rule in ground.matcher.rules]
     for member in ground.members:
         verdict = judge(member, ground.facts)

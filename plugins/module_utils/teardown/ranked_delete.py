@@ -33,6 +33,7 @@ from .members.looking import Looker, Member
 from .members.manifests import manifest_membership
 from .members.sources import check_members, chosen_source, manifest_sources, read_members
 from .plan import GOING, Ground, Plan, gather_ground, make_plan, order_facts, plan_elsewhere
+from .plan_reach import reach_of, warnings_of
 from .rehearsal import Refusal, rehearse, why_refused
 from .rights import require_rights
 from .run import Site, carry_out
@@ -213,7 +214,7 @@ def plan_deletion(
     sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
     sites.update(_sites_elsewhere(plan, other_cluster, tell))
     plan.terms = Terms({context or "": site.cluster.identity() for context, site in sites.items()}, options.hashed)
-    warnings = [*membership.warnings, *looker.warnings, *plan.warnings]
+    warnings = [*membership.warnings, *looker.warnings, *plan.warnings, *warnings_of(plan)]
     return Deletion(options, membership, ground, plan, foreign, sites, warnings)
 
 
@@ -252,7 +253,10 @@ def ground_of(
     if options.run.propagation != "Orphan":
         # Of those that go: what a kept object owns stays with it.
         going = [member for member in ground.members if _goes(member, ground)]
-        ground.members += find_dependants(going, looker)
+        owned = find_dependants(going, looker)
+        # An owner in the plan confirms what the release metadata names.
+        confirmed = {member.record.uid for member in owned if _goes(member, ground)}
+        ground.members = [member for member in ground.members if member.record.uid not in confirmed] + owned
     return ground
 
 
@@ -360,4 +364,6 @@ def summary_of(plan: Plan) -> str:
     what = (
         f"delete {len(plan.going)} objects in {len(steps)} steps: {' → '.join(parts)}" if steps else "nothing to delete"
     )
+    outside = reach_of(plan).outside
+    what += f", outside namespace {plan.home}: {outside}" if outside else ""
     return f"{what}; {len(plan.kept)} stay" if plan.kept else what

@@ -29,3 +29,4 @@ class Fate(enum.Enum):
 class Verdict:
     fate: Fate
     why: str
+    unconfirmed: str = ""  # why nothing but the release metadata says that it belongs to what is removed

@@ -188,6 +188,7 @@ class FakeCluster:
         self.refusals: dict[str, ApiError] = {}  # "Kind ns/name" → the answer to every write
         self.unseen: dict[str, Problem] = {}  # plural → the answer to every list and read
         self.unlisted: dict[str, Problem] = {}  # plural → the answer to every list; single ones can be read
+        self.not_cluster_wide: set[str] = set()  # plurals that may be listed in a namespace only
         self.blind: list[GroupVersion] = []  # groups that discovery cannot see
         self.cleaning = False
         self._followers: list[tuple[list[Scope], Any]] = []
@@ -406,6 +407,8 @@ class FakeCluster:
     def _fitting(self, scope: Scope) -> list[dict[str, Any]]:
         self.lists.append(f"{scope}{f' {scope.label_selector}' if scope.label_selector else ''}")
         problem = self.unseen.get(scope.resource.plural) or self.unlisted.get(scope.resource.plural)
+        if scope.resource.plural in self.not_cluster_wide and not scope.namespace:
+            problem = api_error(403, "Forbidden", f"cannot list {scope.resource.plural} at the cluster scope")
         if problem:
             raise problem
         return [

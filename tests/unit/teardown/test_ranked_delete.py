@@ -77,7 +77,7 @@ def document(resource: Any, name: str) -> dict[str, Any]:
     return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
 
 
-KAPP = {"labelKey": "app", "labelValue": "1", "usedGKs": [{"Group": "apps", "Kind": "Deployment"}]}
+KAPP = {"labelKey": "kapp.k14s.io/app", "labelValue": "1", "usedGKs": [{"Group": "apps", "Kind": "Deployment"}]}
 SOURCES: dict[str, dict[str, Any]] = {
     "objects": named_members((DEPLOYMENTS, "old"), (DEPLOYMENTS, "new")),
     "objects without a version": {
@@ -96,7 +96,7 @@ def deployments() -> FakeCluster:
     cluster.add(NAMESPACES, "shop")
     cluster.add(CONFIG_MAPS, "web", labels={"kapp.k14s.io/is-app": ""}, data={"spec": json.dumps(KAPP)})
     for name in ("old", "new"):
-        owner = cluster.add(DEPLOYMENTS, name, labels={"app": "1"})
+        owner = cluster.add(DEPLOYMENTS, name, labels={"app": "1", "kapp.k14s.io/app": "1"})
         cluster.add(REPLICA_SETS, f"{name}-1", ownerReferences=[{"uid": owner["metadata"]["uid"]}])
     return cluster
 

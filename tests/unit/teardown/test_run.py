@@ -530,9 +530,9 @@ def test_a_strip_that_failed_is_told_at_the_survivor() -> None:
 def recorded(**member: Any) -> FakeCluster:
     """A kapp application: one ConfigMap, and its record."""
     cluster = FakeCluster()
-    spec = {"labelKey": "app", "labelValue": "1", "usedGKs": [{"Group": "", "Kind": "ConfigMap"}]}
+    spec = {"labelKey": "kapp.k14s.io/app", "labelValue": "1", "usedGKs": [{"Group": "", "Kind": "ConfigMap"}]}
     cluster.add(CONFIG_MAPS, "web", labels={"kapp.k14s.io/is-app": ""}, data={"spec": json.dumps(spec)})
-    cluster.add(CONFIG_MAPS, "a", labels={"app": "1"}, **member)
+    cluster.add(CONFIG_MAPS, "a", labels={"kapp.k14s.io/app": "1"}, **member)
     return cluster
 
 

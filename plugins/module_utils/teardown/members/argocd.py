@@ -5,7 +5,9 @@
 """Members of an Argo CD Application: what its status lists, each object still marked as its own.
 
 Room: teardown. The Application is the record: it waits while its objects go (truce.py) and goes last. Only where it is
-about the cluster it is stored in; for another cluster's objects its list means nothing here.
+about the cluster it is stored in; for another cluster's objects its list means nothing here. An object is its own as
+Argo CD sees it: by the tracking annotation, which names that very object, or by the tracking label, where Argo CD
+tracks by label.
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from __future__ import annotations
 import base64
 import binascii
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...admission import NAMESPACE_NAME
 from ...objects import Record
 from ...problems import CannotLook, Problem, Refused
-from ...well_known import SECRETS
+from ...well_known import BINDINGS, CONFIG_MAPS, SECRETS
 from .claims import Claim, Membership
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ TRACKING_ID = "argocd.argoproj.io/tracking-id"
 SKIP_RECONCILE = "argocd.argoproj.io/skip-reconcile"
 _INSTANCE = "argocd.argoproj.io/instance"
 _DEFAULT_LABEL = "app.kubernetes.io/instance"
+_SETTINGS = "argocd-cm"
+_CONTROLLER = "application-controller"
 _HELM = "meta.helm.sh/"
 _POST_DELETE = "post-delete-finalizer.argocd.argoproj.io"
 _CLUSTERS = "argocd.argoproj.io/secret-type=cluster"
@@ -49,9 +53,13 @@ def argocd_membership(name: str, namespace: str, cluster: Cluster) -> Membership
     if item is None:
         return Membership(source, missing=f"there is no {source}")
     _refuse_elsewhere(item, source, cluster)
-    membership = Membership(source, not_ours=_tracked_by(name, namespace), sure_mark=_surely_of(name, namespace))
+    membership = Membership(
+        source, home=str(((item.get("spec") or {}).get("destination") or {}).get("namespace") or "")
+    )
     for entry in (item.get("status") or {}).get("resources") or ():
         membership.claims.append(_claim(entry, source))
+    tracking = _tracking(name, namespace, membership.claims, cluster)
+    membership.not_ours, membership.sure_mark = tracking.not_ours, tracking.is_marked
     if not membership.claims:
         membership.warnings.append(f"the status of {source} lists no objects: nothing but itself is known of it")
     nested = [claim for claim in membership.claims if (claim.group, claim.kind) == (GROUP, "Application")]
@@ -93,40 +101,114 @@ def _record(item: Mapping[str, Any], source: str) -> Claim:
     )
 
 
-def _names_of(name: str, namespace: str) -> tuple[str, str]:
-    """Applications outside of Argo CD's own namespace are called `namespace_name`."""
-    return name, f"{namespace}_{name}"
+# -- whose objects they are --------------------------------------------------------------------------------------------
 
 
-def _owner_of(record: Record) -> str:
-    return record.annotations.get(TRACKING_ID, "").partition(":")[0] or record.labels.get(_INSTANCE, "")
+@dataclass(frozen=True)
+class _Tracking:
+    """How Argo CD knows the objects of one Application."""
 
+    names: tuple[str, ...]  # Applications outside of Argo CD's own namespace are called `namespace_name`
+    label: str  # the key of its label; empty where it tracks by annotation
+    # What the Application lists, by namespace and name: `group/kind`. Cluster-scoped objects have no namespace.
+    kinds: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
-def _surely_of(name: str, namespace: str) -> Callable[[Record], bool]:
-    """By keys that are Argo CD's own, or its default label where that is not Helm's: a name alone may be anybody's."""
-    own = _names_of(name, namespace)
-
-    def is_ours(record: Record) -> bool:
-        by_helm = any(key.startswith(_HELM) for key in record.annotations)
-        return (_owner_of(record) or ("" if by_helm else record.labels.get(_DEFAULT_LABEL, ""))) in own
-
-    return is_ours
-
-
-def _tracked_by(name: str, namespace: str) -> Any:
-    """Argo CD's marks: the tracking annotation, or a label whose key can be configured."""
-    own = _names_of(name, namespace)
-
-    def not_ours(record: Record, marked: bool) -> str:
-        owner = _owner_of(record)
-        if owner:
-            return "" if owner in own else f"it belongs to Argo CD Application {owner.replace('_', '/', 1)}"
-        # A namespace is labelled with its own name, by the server: that is nobody's mark.
-        if not marked or any(value in own for key, value in record.labels.items() if key != NAMESPACE_NAME):
+    def not_ours(self, record: Record, marked: bool) -> str:
+        owner, tracked = self._owner_of(record, self.label)
+        if owner and owner not in self.names:
+            return f"it belongs to Argo CD Application {owner.replace('_', '/', 1)}"
+        if not marked or (owner and self._names(tracked, record)):
             return ""
+        if owner:
+            return f"its annotation {TRACKING_ID} was made for another object, {tracked}"
         return f"it carries no mark of the Application (annotation {TRACKING_ID})"
 
-    return not_ours
+    def is_marked(self, record: Record) -> bool:
+        """Of any object in the cluster, listed by the Application or not: to report it, never to delete it."""
+        owner, tracked = self._owner_of(record, self.label or _DEFAULT_LABEL)
+        return owner in self.names and self._is_called(tracked, record)
+
+    def _owner_of(self, record: Record, label: str) -> tuple[str, str]:
+        """The Application's name, and which object the mark is about; empty where it is a label."""
+        owner, _colon, tracked = record.annotations.get(TRACKING_ID, "").partition(":")
+        if owner:
+            return owner, tracked
+        if record.labels.get(_INSTANCE):
+            return record.labels[_INSTANCE], ""
+        # The usual label is Helm's as well: of a release that Helm installed it says nothing about Argo CD.
+        by_helm = label == _DEFAULT_LABEL and any(key.startswith(_HELM) for key in record.annotations)
+        found = "" if by_helm or not label else record.labels.get(label, "")
+        return (found, "") if found in self.names else ("", "")
+
+    def _names(self, tracked: str, record: Record) -> bool:
+        """Whether the annotation names this very object, and the Application lists it as that kind."""
+        kind = tracked.partition(":")[0]
+        listed = self.kinds.get((record.namespace, record.name), frozenset())
+        return self._is_called(tracked, record) and (not tracked or kind in listed)
+
+    @staticmethod
+    def _is_called(tracked: str, record: Record) -> bool:
+        if not tracked:
+            return True
+        namespace, _slash, name = tracked.partition(":")[2].partition("/")
+        # Argo CD writes the Application's namespace into the annotation of what is cluster-scoped.
+        return name == record.name and record.namespace in ("", namespace)
+
+
+def _tracking(name: str, namespace: str, claims: list[Claim], cluster: Cluster) -> _Tracking:
+    kinds: dict[tuple[str, str], frozenset[str]] = {}
+    for claim in claims:
+        # Of a cluster-scoped object the status may name a namespace, too.
+        for place in {claim.namespace, ""}:
+            known = kinds.get((place, claim.name), frozenset())
+            kinds[place, claim.name] = known | {f"{claim.group}/{claim.kind}"}
+    homes = _homes_of_argo_cd(cluster)
+    plain = namespace in homes if homes else not _has_a_namesake(name, namespace, cluster)
+    label = _tracking_label(namespace, cluster) if namespace in homes else ""
+    return _Tracking((f"{namespace}_{name}", *((name,) if plain else ())), label, kinds)
+
+
+def _homes_of_argo_cd(cluster: Cluster) -> set[str]:
+    """Where its controllers run that have permissions for the whole cluster: no tenant can pretend that.
+
+    Empty where it cannot be told. Only there an Application is known by its plain name, and only there settings count.
+    """
+    try:
+        items = cluster.list_whole(BINDINGS[0])
+    except Problem as problem:
+        if not problem.is_forbidden:
+            raise
+        return set()
+    subjects = [one for item in items for one in item.get("subjects") or ()]
+    return {str(one.get("namespace") or "") for one in subjects if str(one.get("name") or "").endswith(_CONTROLLER)}
+
+
+def _has_a_namesake(name: str, namespace: str, cluster: Cluster) -> bool:
+    resource, _warning = cluster.resolve("Application", f"{GROUP}/", by_hand=False)
+    try:
+        records = cluster.list(resource).records if resource else []
+    except Problem as problem:
+        if not problem.is_forbidden:
+            raise
+        return True  # it cannot be seen whether there is one
+    return any(record.name == name and record.namespace != namespace for record in records)
+
+
+def _tracking_label(namespace: str, cluster: Cluster) -> str:
+    """The key of the label it tracks by, as its settings say; empty where it does so by annotation.
+
+    Unset means label up to version 2.
+    """
+    try:
+        settings = cluster.read_whole(CONFIG_MAPS, namespace, _SETTINGS)
+    except Problem as problem:
+        if not problem.is_forbidden:
+            raise
+        return ""
+    data = (settings or {}).get("data") or {}
+    if str(data.get("application.resourceTrackingMethod") or "label") != "label":
+        return ""
+    return str(data.get("application.instanceLabelKey") or _DEFAULT_LABEL)
 
 
 # -- which cluster it is about -----------------------------------------------------------------------------------------

@@ -28,6 +28,9 @@ class Claim:
     source: str = ""
     # Whether the source marks its objects, so that a live one without the mark is not its own any more.
     marked: bool = True
+    # An annotation that the live object must carry where it has no mark: else only the release metadata names it.
+    evidence: str = ""
+    disputed: str = ""  # why another release may own it as well
     # Set by sources that decide over an object themselves, such as a Landscaper policy: the reason to keep it.
     keep: str = ""
     named: bool = False  # by the task itself, one by one
@@ -66,6 +69,8 @@ class Membership:
     # The source's own record (Helm's Secrets, kapp's ConfigMap …): goes last, after all else is gone.
     records: list[Claim] = field(default_factory=list)
     default_namespace: str = ""
+    # The namespace of the release: what lies outside of it needs more proof, and the plan says so.
+    home: str = ""
     not_ours: OwnershipTest | None = None
     # Where `not_ours` is lenient with what the record names: whether a mark alone tells that an object is the source's.
     sure_mark: Callable[[Record], bool] | None = None
@@ -80,20 +85,20 @@ class Membership:
         return self.not_ours is not None and not self.not_ours(record, True)
 
 
-def claims_in(documents: Iterator[Any], source: str, *, marked: bool = True) -> Iterator[Claim]:
+def claims_in(documents: Iterator[Any], source: str, *, marked: bool = True, evidence: str = "") -> Iterator[Claim]:
     """Claims of manifest documents; `List` kinds are opened, empty documents and nameless objects passed over."""
     for document in documents:
         if not isinstance(document, Mapping):
             continue
         if str(document.get("kind") or "").endswith("List") and isinstance(document.get("items"), list):
-            yield from claims_in(iter(document["items"]), source, marked=marked)
+            yield from claims_in(iter(document["items"]), source, marked=marked, evidence=evidence)
             continue
-        claim = claim_of(document, source, marked=marked)
+        claim = claim_of(document, source, marked=marked, evidence=evidence)
         if claim is not None:
             yield claim
 
 
-def claim_of(document: Mapping[str, Any], source: str, *, marked: bool = True) -> Claim | None:
+def claim_of(document: Mapping[str, Any], source: str, *, marked: bool = True, evidence: str = "") -> Claim | None:
     """One object's claim. None where it cannot be named: no kind, or `generateName` only."""
     metadata = document.get("metadata")
     if not isinstance(metadata, Mapping):
@@ -102,4 +107,5 @@ def claim_of(document: Mapping[str, Any], source: str, *, marked: bool = True) -
     if not kind or not name:
         return None
     group, _slash, version = str(document.get("apiVersion") or "").rpartition("/")
-    return Claim(group, str(kind), str(name), str(metadata.get("namespace") or ""), version, source, marked)
+    namespace = str(metadata.get("namespace") or "")
+    return Claim(group, str(kind), str(name), namespace, version, source, marked, evidence)

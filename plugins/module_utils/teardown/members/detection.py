@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ...objects import Record, Resource, record_of
@@ -21,7 +21,7 @@ from ...problems import ENDS_THE_TASK, BadOption, CannotLook, Problem
 from ...well_known import CONFIG_MAPS, NAMESPACES
 from .argocd import why_elsewhere
 from .flux import FLUX_GROUPS, installed_by
-from .helm import STORES
+from .helm_releases import STORES
 from .olm import COPIED_FROM
 from .olm import GROUP as OLM
 
@@ -40,6 +40,8 @@ class Candidate:
     option: dict[str, Any]
     what: str
     elsewhere: bool = False  # of this name, but not about this cluster
+    # Which other one of them installed it, as its own marks say, or as a HelmRelease names its Helm release.
+    installed_by: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,25 @@ class _Wanted:
 
 @dataclass(frozen=True)
 class _Sighting:
-    """A candidate, by what its own object is known, and whom that object names as its owner."""
+    """A candidate, by what its own object is known, whom that object names as its owner, and what it installs."""
 
     candidate: Candidate
-    key: tuple[str, str]  # source (for Flux: the kind), name
+    key: Key
     record: Record | None = None
+    installs: Key | None = None
+
+    def installed(self, other: _Sighting) -> bool:
+        """Whether the other one is what this one installed. A mark without a namespace fits any."""
+        if self is other:
+            return False
+        named = any(
+            (kind, name) == (self.key[0], self.key[2]) and namespace in ("", self.key[1])
+            for kind, namespace, name in _owners_of(other)
+        )
+        return named or self.installs == other.key
 
 
+Key = tuple[str, str, str]  # source (for Flux: the kind), namespace, name
 Look = Callable[[_Wanted, "Cluster"], Iterable[_Sighting]]
 
 
@@ -76,7 +90,7 @@ def find_sources(
         raise BadOption("bad options", why=f"release: {release!r} cannot be the name of anything in a cluster")
     looks = {name: look for name, (of, look) in _LOOKS.items() if source in (None, of)}
     sightings = _look_everywhere(_Wanted(release, namespace), looks, cluster)
-    return [sighting.candidate for sighting in _owners_first(sightings)]
+    return [_with_installer(sighting, sightings) for sighting in _owners_first(sightings)]
 
 
 def _bare_namespace(namespace: str, cluster: Cluster) -> list[Candidate]:
@@ -139,7 +153,7 @@ def _argo_applications(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]
         option = {"argocd": {"name": record.name, "namespace": record.namespace}}
         elsewhere = bool(why_elsewhere(item, cluster.endpoint))
         what = Candidate("argocd", option, f"Argo CD Application {record.place}", elsewhere)
-        yield _Sighting(what, ("argocd", record.name), record)
+        yield _Sighting(what, ("argocd", record.namespace, record.name), record)
 
 
 def _flux_kustomizations(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
@@ -159,12 +173,13 @@ def _flux_helm_releases(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting
         record, installed = record_of(item["metadata"]), installed_by(item)
         named = wanted.release in (record.name, installed.release)
         if named and wanted.is_here(record.namespace, installed.storage, installed.target):
-            yield _flux("HelmRelease", record)
+            yield _flux("HelmRelease", record, ("helm", installed.storage, installed.release))
 
 
-def _flux(kind: str, record: Record) -> _Sighting:
+def _flux(kind: str, record: Record, installs: Key | None = None) -> _Sighting:
     option = {"flux": {"kind": kind, "name": record.name, "namespace": record.namespace}}
-    return _Sighting(Candidate("flux", option, f"Flux {kind} {record.place}"), (kind, record.name), record)
+    what = Candidate("flux", option, f"Flux {kind} {record.place}")
+    return _Sighting(what, (kind, record.namespace, record.name), record, installs)
 
 
 def _olm_subscriptions(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
@@ -179,7 +194,7 @@ def _olm_subscriptions(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]
             package = wanted.release.partition(".v")[0]
             option = {"olm": {"subscription": package, "namespace": record.namespace}}
             what = Candidate("olm", option, f"what OLM Subscription {record.namespace}/{package} installed")
-            yield _Sighting(what, ("olm", package), record)
+            yield _Sighting(what, ("olm", record.namespace, package), record)
 
 
 def _subscriptions(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
@@ -191,7 +206,7 @@ def _subscriptions(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
         if wanted.release in (record.name, package, installed, installed.partition(".v")[0]):
             option = {"olm": {"subscription": record.name, "namespace": record.namespace}}
             what = Candidate("olm", option, f"OLM Subscription {record.place}")
-            yield _Sighting(what, ("olm", record.name), record)
+            yield _Sighting(what, ("olm", record.namespace, record.name), record)
 
 
 def _kapp_applications(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
@@ -200,7 +215,7 @@ def _kapp_applications(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]
     for place in sorted({record.namespace for record in records if record.name in names}):
         option = {"kapp": {"app": wanted.release, "namespace": place}}
         what = Candidate("kapp", option, f"kapp application {place}/{wanted.release}")
-        yield _Sighting(what, ("kapp", wanted.release))
+        yield _Sighting(what, ("kapp", place, wanted.release))
 
 
 def _helm_releases(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
@@ -211,7 +226,7 @@ def _helm_releases(wanted: _Wanted, cluster: Cluster) -> Iterator[_Sighting]:
     for place in sorted(places):
         option = {"helm": {"release": wanted.release, "namespace": place, "driver": "auto"}}
         what = Candidate("helm", option, f"Helm release {place}/{wanted.release}")
-        yield _Sighting(what, ("helm", wanted.release))
+        yield _Sighting(what, ("helm", place, wanted.release))
 
 
 def _namesakes(wanted: _Wanted, resource: Resource | None, cluster: Cluster) -> Iterator[dict[str, Any]]:
@@ -245,8 +260,7 @@ def _owners_first(sightings: list[_Sighting]) -> list[_Sighting]:
     left = sorted(sightings, key=lambda sighting: sighting.candidate.elsewhere)
     ordered: list[_Sighting] = []
     while left:
-        waiting = {sighting.key for sighting in left}
-        free = [one for one in left if not (_owners_of(one) & waiting - {one.key})]
+        free = [one for one in left if not any(other.installed(one) for other in left)]
         # Marks that go round in a circle, copied by hand: the usual order has to do.
         following = (free or left)[0]
         left.remove(following)
@@ -254,22 +268,29 @@ def _owners_first(sightings: list[_Sighting]) -> list[_Sighting]:
     return ordered
 
 
-def _owners_of(sighting: _Sighting) -> set[tuple[str, str]]:
+def _with_installer(sighting: _Sighting, sightings: list[_Sighting]) -> Candidate:
+    installers = [one.candidate.what for one in sightings if one.installed(sighting)]
+    return replace(sighting.candidate, installed_by=installers[0] if installers else "")
+
+
+def _owners_of(sighting: _Sighting) -> set[Key]:
     if sighting.record is None:
         return set()
     owners = set()
-    for key, mark, part in _MARKS:
-        value = getattr(sighting.record, part).get(mark)
-        if value:
+    for key, mark, place in _MARKS:
+        marks = sighting.record.annotations if mark in sighting.record.annotations else sighting.record.labels
+        if marks.get(mark):
             # Argo CD writes `[namespace_]application:group/Kind:…`; the others just a name.
-            owners.add((key, value.partition(":")[0].rpartition("_")[2]))
+            before, _line, name = marks[mark].partition(":")[0].rpartition("_")
+            owners.add((key, before or marks.get(place, ""), name))
     return owners
 
 
+# Source, the mark with the name of the owner, and the one with its namespace.
 _MARKS = (
-    ("argocd", "argocd.argoproj.io/tracking-id", "annotations"),
-    ("argocd", "argocd.argoproj.io/instance", "labels"),
-    ("Kustomization", "kustomize.toolkit.fluxcd.io/name", "labels"),
-    ("HelmRelease", "helm.toolkit.fluxcd.io/name", "labels"),
-    ("helm", "meta.helm.sh/release-name", "annotations"),
+    ("argocd", "argocd.argoproj.io/tracking-id", ""),
+    ("argocd", "argocd.argoproj.io/instance", ""),
+    ("Kustomization", "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"),
+    ("HelmRelease", "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"),
+    ("helm", "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"),
 )

@@ -2,92 +2,101 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Members of a Helm release, from its own record: the Secret or ConfigMap that Helm keeps in the cluster.
+"""Members of a Helm release, from its release metadata: the Secrets or ConfigMaps that Helm keeps in the cluster.
 
-Room: teardown. Works when the chart and the `helm` binary are long gone. All records go, last of all; the newest
-revision says what belongs to the release, and hooks of any event may have left objects behind. Where that one was not
-completed, what is there may be of every revision back to the last one that was.
+Room: teardown. Works when the chart and the `helm` binary are long gone. All revisions go, last of all; the newest one
+says what belongs to the release, and hooks of any event may have left objects behind. Where that one was not completed,
+what is there may be of every revision back to the last one that was.
+
+The metadata proves nothing by itself. The live object must confirm it: what a manifest names carries the annotations
+of its release, what a hook made the annotation `helm.sh/hook`. Definitions from `crds/` carry neither; they are the
+release's unless another release has them, too.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import dataclasses
-import json
-import re
-import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from ...documents import documents
 from ...objects import Record, Resource
 from ...problems import CannotLook
-from ...well_known import CONFIG_MAPS, SECRETS
 from .claims import Claim, Membership, OwnershipTest, claims_in
+from .helm_releases import STORES, Release, in_force
+from .helm_rivals import CRDS, find_rivals
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-STORES = {
-    "secret": SECRETS,
-    "configmap": CONFIG_MAPS,
-}
+HOOK = "helm.sh/hook"
 _RELEASE_NAME = "meta.helm.sh/release-name"
 _RELEASE_NAMESPACE = "meta.helm.sh/release-namespace"
-_GZIP = b"\x1f\x8b\x08"
-# Whatever a record may hold that is no release: not base64, not gzip, not JSON, or JSON of another shape.
-_UNREADABLE = (binascii.Error, zlib.error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
-_FAILED, _PENDING = "failed", "pending-"
+_MANAGED_BY, _HELM = "app.kubernetes.io/managed-by", "Helm"
 
 
-@dataclass(frozen=True)
-class Release:
-    """One revision of a release, decoded."""
+def helm_membership(
+    release: str,
+    namespace: str,
+    driver: str,
+    cluster: Cluster,
+    *,
+    target: str = "",
+    check: Callable[[Release], None] | None = None,
+) -> Membership:
+    """What the release's newest revision holds. `driver` auto looks for Secrets first, then ConfigMaps.
 
-    revision: int
-    status: str
-    namespace: str
-    manifest: str
-    hooks: tuple[str, ...]
-    crds: tuple[tuple[str, str], ...]
-
-
-def helm_membership(release: str, namespace: str, driver: str, cluster: Cluster) -> Membership:
-    """What the release's newest revision holds. `driver` auto looks for Secrets first, then ConfigMaps."""
+    `target`: the namespace it was installed into, where that is not the one of its metadata; only Flux does that.
+    `check` may refuse the newest revision.
+    """
     source = f"Helm release {namespace}/{release}"
-    membership = Membership(source)
+    membership = Membership(source, home=target or namespace)
     drivers = ("secret", "configmap") if driver == "auto" else (driver,)
     for store in (STORES[name] for name in drivers):
-        selector = f"owner=helm,name={release}"
-        stored = cluster.list_whole(store, namespace, label_selector=selector)
-        if stored:
-            membership.records = [_record_claim(store, item, source) for item in stored]
-            newest, *before = in_force(decode(item, source) for item in stored)
-            # Flux may keep the record in another namespace than the one it installs into.
-            membership.default_namespace = newest.namespace or namespace
-            membership.not_ours = owned_by(release, membership.default_namespace)
+        stored = cluster.list(store, namespace, f"owner=helm,name={release}").records
+        revisions = list(in_force(stored, store, source, cluster))
+        if revisions:
+            newest, *before = revisions
+            _require_place(newest, source, {namespace, target or namespace})
+            if check is not None:
+                check(newest)
+            membership.records = [_record_claim(store, record, source) for record in stored]
+            membership.default_namespace = membership.home = newest.namespace or namespace
+            membership.not_ours = owned_by(release, membership.home)
             membership.claims = list(_claims_of(newest, source))
             _add_past(before, membership)
+            _dispute(release, namespace, membership, cluster)
             return membership
     membership.not_ours = owned_by(release, namespace)
     membership.missing = f"there is no record of {source} ({' or '.join(drivers)})"
     return membership
 
 
-def _record_claim(store: Resource, item: dict[str, Any], source: str) -> Claim:
-    metadata = item["metadata"]
-    return Claim("", store.kind, metadata["name"], metadata["namespace"], "v1", f"record of {source}")
+def _require_place(release: Release, source: str, places: set[str]) -> None:
+    """Else a Secret in one namespace would speak for the release of another, whose objects carry the right marks."""
+    if release.namespace and release.namespace not in places:
+        raise CannotLook(
+            f"cannot trust the release metadata of {source}",
+            why=f"it says that the release is in namespace {release.namespace}, and Helm keeps it in the release's own",
+            next_step=f"if Flux installed it, name its HelmRelease; else look who wrote it: kubectl get secret -n "
+            f"{sorted(places)[0]} -l owner=helm",
+        )
+
+
+def _record_claim(store: Resource, record: Record, source: str) -> Claim:
+    return Claim("", store.kind, record.name, record.namespace, "v1", f"record of {source}")
 
 
 def _claims_of(release: Release, source: str) -> Iterator[Claim]:
     yield from claims_in(documents(release.manifest, f"the manifest of {source}"), source)
     for hook in release.hooks:
-        yield from claims_in(documents(hook, f"a hook of {source}"), f"hook of {source}", marked=False)
+        found = documents(hook, f"a hook of {source}")
+        yield from claims_in(found, f"hook of {source}", marked=False, evidence=HOOK)
     for name, text in release.crds:
         where = f"{name} of {source}"
-        yield from claims_in(documents(text, where), where, marked=False)
+        found = claims_in(documents(text, where), where, marked=False)
+        # Helm takes nothing else from there.
+        yield from (claim for claim in found if (claim.group, claim.kind) == CRDS)
 
 
 def _add_past(releases: Iterable[Release], membership: Membership) -> None:
@@ -99,74 +108,48 @@ def _add_past(releases: Iterable[Release], membership: Membership) -> None:
     known = {key(claim) for claim in membership.claims}
     for release in releases:
         for claim in _claims_of(release, f"revision {release.revision} of {membership.source}"):
-            if key(claim) not in known and (claim.marked or _is_complete(release)):
+            if key(claim) not in known and (claim.marked or release.is_complete):
                 known.add(key(claim))
                 membership.claims.append(dataclasses.replace(claim, past=True))
 
 
-def in_force(releases: Iterable[Release]) -> Iterator[Release]:
-    """The newest one; and where it was not completed, those before it, down to one that was."""
-    for release in sorted(releases, key=lambda one: one.revision, reverse=True):
-        yield release
-        if _is_complete(release):
-            return
+def _dispute(release: str, namespace: str, membership: Membership, cluster: Cluster) -> None:
+    """Definitions of `crds/`, and what hooks made outside of the namespace: their marks name no release."""
+    meant = [
+        (place, claim, where)
+        for place, claim in enumerate(membership.claims)
+        if not claim.marked and (where := _outside(claim, membership.home, cluster)) is not None
+    ]
+    wanted: dict[tuple[str, str, str], set[str]] = {}
+    for _place, claim, where in meant:
+        wanted.setdefault((claim.group or "", claim.kind, claim.name), set()).add(where)
+    rivals = find_rivals(wanted, release, namespace, cluster)
+    if rivals.unread:
+        membership.warnings.append(
+            f"the release metadata of {sorted(rivals.unread)[0]}{_and_more(rivals.unread)} cannot be read, so it was "
+            f"not compared with {membership.source}"
+        )
+    for place, claim, where in meant:
+        who = rivals.of.get((claim.group or "", claim.kind, where, claim.name))
+        why = f"{who} has it, too" if who else ""
+        if rivals.unseen:
+            why = f"whether another Helm release has it, too, cannot be seen ({rivals.unseen})"
+        membership.claims[place] = dataclasses.replace(claim, disputed=why)
 
 
-def _is_complete(release: Release) -> bool:
-    return release.status != _FAILED and not release.status.startswith(_PENDING)
+def _and_more(names: list[str]) -> str:
+    return f" and {len(names) - 1} more" if len(names) > 1 else ""
 
 
-def decode(item: dict[str, Any], source: str) -> Release:
-    """`data.release`: base64 (Helm's, and the Secret's around it) of gzip (absent in very old ones) of JSON."""
-    encoded = (item.get("data") or {}).get("release") or ""
-    where = f"{item.get('kind') or 'record'} {(item.get('metadata') or {}).get('name')}"
-    try:
-        return _release(_content(encoded))
-    except (
-        binascii.Error,
-        zlib.error,
-        ValueError,
-        TypeError,
-        AttributeError,
-        KeyError,
-        OverflowError,
-        RecursionError,
-    ) as problem:
-        raise CannotLook(
-            f"cannot read the record of {source}",
-            which=f"({where})",
-            why=f"it cannot be decoded: {problem}",
-            next_step="give the members as manifests or objects instead",
-        ) from problem
-
-
-def _content(encoded: str) -> dict[str, Any]:
-    raw = base64.b64decode(encoded)
-    if not raw.startswith(_GZIP) and not raw.lstrip().startswith(b"{"):
-        raw = base64.b64decode(raw)
-    if raw.startswith(_GZIP):
-        raw = zlib.decompress(raw, wbits=31)
-    content: dict[str, Any] = json.loads(raw)
-    return content
-
-
-def _release(content: dict[str, Any]) -> Release:
-    return Release(
-        revision=int(content.get("version") or 0),
-        status=str((content.get("info") or {}).get("status") or ""),
-        namespace=str(content.get("namespace") or ""),
-        manifest=str(content.get("manifest") or ""),
-        # Records may have null hooks, charts and files.
-        hooks=tuple(str(hook.get("manifest") or "") for hook in content.get("hooks") or ()),
-        crds=tuple(_crd_files(content.get("chart") or {})),
-    )
-
-
-def _crd_files(chart: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for file in chart.get("files") or ():
-        name = str(file.get("name") or "")
-        if re.match(r"crds/.+\.(ya?ml|json)$", name):
-            yield name, base64.b64decode(file.get("data") or "").decode("utf-8", "replace")
+def _outside(claim: Claim, home: str, cluster: Cluster) -> str | None:
+    """Where a claim is meant, if that is not the namespace of the release: empty for what is cluster-scoped."""
+    if (claim.group, claim.kind) == CRDS:
+        return ""
+    resource, _warning = cluster.resolve(claim.kind, claim.api_version, by_hand=False)
+    if resource is None:
+        return None
+    place = (claim.namespace or home) if resource.namespaced else ""
+    return None if place == home else place
 
 
 def owned_by(release: str, namespace: str) -> OwnershipTest:
@@ -176,6 +159,9 @@ def owned_by(release: str, namespace: str) -> OwnershipTest:
         name, place = record.annotations.get(_RELEASE_NAME), record.annotations.get(_RELEASE_NAMESPACE)
         if name is None and place is None:
             return f"it carries no mark of a Helm release (annotation {_RELEASE_NAME})" if marked else ""
-        return "" if (name, place) == (release, namespace) else f"it belongs to Helm release {place}/{name}"
+        if (name, place) != (release, namespace):
+            return f"it belongs to Helm release {place}/{name}"
+        manager = record.labels.get(_MANAGED_BY, _HELM)
+        return "" if manager == _HELM else f"it is managed by {manager} by now (label {_MANAGED_BY})"
 
     return not_ours

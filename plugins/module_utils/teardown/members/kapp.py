@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Members of a kapp application, from its record: the ConfigMap that names its label and the kinds it used.
+"""Members of a kapp application, from its release metadata: the ConfigMap with its label and the kinds it used.
 
-Room: teardown.
+Room: teardown. Anybody who may write ConfigMaps in one namespace may write such a one. So it counts only with kapp's
+own label key, and with a value that is no other application's.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...objects import Record
-from ...problems import CannotLook
+from ...problems import CannotLook, Problem, Refused
 from ...well_known import CONFIG_MAPS
 from .claims import Claim, Membership, Search
 
@@ -21,22 +22,23 @@ if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
 _SUFFIX = ".apps.k14s.io"
+_IS_APP, _LABEL = "kapp.k14s.io/is-app", "kapp.k14s.io/app"
 _CHANGE_OF = "kapp.k14s.io/app-change-app"
 
 
 def kapp_membership(app: str, namespace: str, cluster: Cluster) -> Membership:
     source = f"kapp application {namespace}/{app}"
-    membership = Membership(source, default_namespace=namespace)
+    membership = Membership(source, default_namespace=namespace, home=namespace)
     names = (f"{app}{_SUFFIX}", app)
-    records = {
-        item["metadata"]["name"]: item for item in cluster.list_whole(CONFIG_MAPS, namespace, "kapp.k14s.io/is-app")
-    }
+    records = {item["metadata"]["name"]: item for item in cluster.list_whole(CONFIG_MAPS, namespace, _IS_APP)}
     record = next((records[name] for name in names if name in records), None)
     if record is None:
         membership.missing = f"there is no record of {source} (ConfigMap {names[0]} or {names[1]})"
         return membership
     spec = _spec(record, source)
-    label = f"{spec['labelKey']}={spec['labelValue']}"
+    _refuse_another_key(spec["labelKey"], source)
+    blind = _refuse_a_second_one(record, spec["labelValue"], source, cluster)
+    label = f"{_LABEL}={spec['labelValue']}"
     membership.searches = [
         Search(kind["Kind"], f"{kind['Group']}/", label_selector=label, source=source)
         for kind in spec.get("usedGKs") or ()
@@ -47,8 +49,50 @@ def kapp_membership(app: str, namespace: str, cluster: Cluster) -> Membership:
         )
         membership.searches = [Search("*", label_selector=label, source=source)]
     membership.records = _records(names, record, namespace, source, cluster)
-    membership.not_ours = _labelled(spec["labelKey"], spec["labelValue"])
+    membership.not_ours = _labelled(spec["labelValue"], namespace, blind)
     return membership
+
+
+def _refuse_another_key(key: str, source: str) -> None:
+    if key != _LABEL:
+        raise Refused(
+            "delete",
+            which=source,
+            why=f"its ConfigMap says that its objects are those with the label {key}, and kapp labels its objects "
+            f"with {_LABEL} only",
+            next_step="look who wrote that ConfigMap; give the members by selector if you mean that label; nothing "
+            "was changed",
+        )
+
+
+def _refuse_a_second_one(record: dict[str, Any], value: str, source: str, cluster: Cluster) -> str:
+    """Each application has a value of its own. Why others could not be seen, if so."""
+    try:
+        others = cluster.list_whole(CONFIG_MAPS, None, _IS_APP)
+    except Problem as problem:
+        if not problem.is_forbidden:
+            raise
+        return problem.why
+    place = (record["metadata"]["namespace"], record["metadata"]["name"])
+    for other in others:
+        there = (other["metadata"]["namespace"], other["metadata"]["name"])
+        if there != place and _value(other) == value:
+            raise Refused(
+                "delete",
+                which=source,
+                why=f"ConfigMap {'/'.join(there)} says that the objects labelled {_LABEL}: {value} are of its "
+                "application, and they cannot be of both",
+                next_step="look which of the two kapp made (kapp inspect), and delete the other one; nothing was "
+                "changed",
+            )
+    return ""
+
+
+def _value(record: dict[str, Any]) -> Any:
+    try:
+        return json.loads((record.get("data") or {}).get("spec") or "")["labelValue"]
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def _spec(record: dict[str, Any], source: str) -> dict[str, Any]:
@@ -78,13 +122,15 @@ def _records(
     return [Claim("", "ConfigMap", name, namespace, "v1", f"record of {source}") for name in found]
 
 
-def _labelled(key: str, value: str) -> Any:
+def _labelled(value: str, namespace: str, blind: str) -> Any:
     def not_ours(record: Record, marked: bool) -> str:
-        found = record.labels.get(key)
-        if found == value or (found is None and not marked):
-            return ""
-        return (
-            f"it belongs to another kapp application ({key}={found})" if found else f"it carries no label {key}={value}"
-        )
+        found = record.labels.get(_LABEL)
+        if found is None:
+            return f"it carries no label {_LABEL}={value}" if marked else ""
+        if found != value:
+            return f"it belongs to another kapp application ({_LABEL}={found})"
+        if blind and record.namespace != namespace:
+            return f"whether another kapp application has the same label value cannot be seen ({blind})"
+        return ""
 
     return not_ours

@@ -48,6 +48,8 @@ class Member:
     marked: bool = True
     keep: str = ""
     named: bool = False  # by the task itself, one by one
+    evidence: str = ""  # the annotation that confirms what only the release metadata says
+    disputed: str = ""  # why another release may own it as well
     dependant: bool = False  # found because another member owns it
     searched: bool = False  # found by looking around: nobody has named it
     before_delete: Mapping[str, Any] = field(default_factory=dict)  # as its source wants it
@@ -191,7 +193,8 @@ class Looker:
 
 def _member(resource: Resource, record: Record, claim: Claim) -> Member:
     return Member(
-        resource, record, claim.source, claim.marked, claim.keep, claim.named, before_delete=claim.before_delete
+        *(resource, record, claim.source, claim.marked, claim.keep, claim.named, claim.evidence, claim.disputed),
+        before_delete=claim.before_delete,
     )
 
 

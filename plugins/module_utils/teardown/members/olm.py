@@ -92,7 +92,7 @@ def olm_membership(subscription: str, namespace: str, cluster: Cluster) -> Membe
     scene = _look(subscription, namespace, source, cluster)
     if scene.subscription is None and not scene.versions:
         return Membership(source, missing=f"there is no {source}, nor an installed version of that package")
-    membership = Membership(source, default_namespace=namespace)
+    membership = Membership(source, default_namespace=namespace, home=namespace)
     if scene.subscription is not None:
         membership.claims.append(_olm_object("Subscription", scene.subscription["metadata"]["name"], scene))
     for version in scene.versions:

@@ -40,6 +40,7 @@ class UninstallOptions:
     finds_profiles: bool = True
     crds: str = "delete"
     instances: str = "refuse"
+    ownership: str = "check"
     volumes: str = "keep"
     routes: str = "delete"
     delete_namespace: bool = False
@@ -64,6 +65,7 @@ class UninstallOptions:
             rules=tuple(dataclasses.replace(rule, force=self.force) for rule in DEFAULT_STEPS),
             run=RunOptions(timeout=seconds, ladder=self.ladder, fail_fast=self.drain.fail_fast),
             foreign="keep" if self.instances == "keep" else "refuse",
+            ownership=self.ownership,
             check_mode=self.check_mode,
             keepsakes=self.keepsakes,
             keep_secrets=self.keep_secrets,
@@ -98,6 +100,7 @@ def parse_uninstall(
         finds_profiles=profile == AUTO,
         crds=params["crds"],
         instances=params["instances"],
+        ownership=params["ownership"],
         volumes=params["volumes"],
         routes=params["routes"],
         delete_namespace=params["delete_namespace"],

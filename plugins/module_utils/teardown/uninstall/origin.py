@@ -19,7 +19,7 @@ from .options import UninstallOptions
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-# They own what another source installed: a Flux HelmRelease is no second opinion beside its Helm release.
+# Their objects mostly lie elsewhere than the application.
 _OWNERS = frozenset({"flux", "argocd", "olm"})
 
 
@@ -31,7 +31,6 @@ def find_origin(options: UninstallOptions, cluster: Cluster) -> Candidate:
         return Candidate("namespace", {"namespace": options.namespace}, f"namespace {options.namespace}")
     if options.source not in (AUTO, *_OWNERS):
         return _named(options.source, options)
-    # The objects of owners mostly lie elsewhere than the application.
     source = None if options.source == AUTO else options.source
     fitting = find_sources(options.release, options.namespace or None, cluster, source)
     if not fitting:
@@ -40,24 +39,22 @@ def find_origin(options: UninstallOptions, cluster: Cluster) -> Candidate:
 
 
 def _the_one_meant(fitting: list[Candidate], options: UninstallOptions) -> Candidate:
-    """The strongest. One of several equals only if it is the one that lies where the task says."""
-    first = fitting[0]
-    alike = [one for one in fitting if _sort(one) == _sort(first) and one.elsewhere == first.elsewhere]
-    if len(alike) > 1:
-        right_here = [one for one in alike if _place(one)[1] == options.namespace]
-        if len(right_here) == 1:
-            return right_here[0]
-        name, namespace = _place(first)
-        called = f"release: {name} and " if name != options.release else ""
-        raise _ambiguous(options, alike, f"{called}namespace: {namespace}")
-    if len(fitting) > 1 and first.source not in _OWNERS:
-        raise _ambiguous(options, fitting, f"source: {first.source}")
-    return first
-
-
-def _sort(candidate: Candidate) -> tuple[str, str]:
-    """Two of a sort are two applications; one of another sort may be what the first one installed."""
-    return candidate.source, str(candidate.option[candidate.source].get("kind") or "")
+    """The one that none of the others installed. One of several equals only if it lies where the task says."""
+    # Marks in a circle: then none of them is the first.
+    roots = [one for one in fitting if not one.installed_by] or fitting
+    first = roots[0]
+    if any(one.source != first.source for one in roots):
+        raise _ambiguous(options, roots, f"source: {first.source}")
+    alike = [one for one in roots if one.elsewhere == first.elsewhere]
+    right_here = [one for one in alike if _place(one)[1] == options.namespace] if len(alike) > 1 else alike
+    if len(right_here) == 1:
+        return right_here[0]
+    name, namespace = _place(first)
+    called = f"release: {name} and " if name != options.release else ""
+    example = f"{called}namespace: {namespace}"
+    if first.source == "flux" and len(right_here) > 1:
+        example = f"members.flux.kind: {first.option['flux']['kind']} of the module ranked_delete"
+    raise _ambiguous(options, alike, example)
 
 
 def _place(candidate: Candidate) -> tuple[str, str]:

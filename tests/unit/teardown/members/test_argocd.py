@@ -14,9 +14,16 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Refused
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.argocd import argocd_membership
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership
+from ansible_collections.sunset.kube.plugins.module_utils.well_known import BINDINGS
 from ansible_collections.sunset.kube.tests.unit.fakes import named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import APPLICATIONS, GITOPS
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SECRETS, SERVED, FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
+    CONFIG_MAPS,
+    SECRETS,
+    SERVED,
+    FakeCluster,
+    api_error,
+)
 
 TRACKING, INSTANCE = "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance"
 WEB = {"group": "apps", "version": "v1", "kind": "Deployment", "namespace": "shop", "name": "web"}
@@ -33,6 +40,15 @@ def cluster_with(*resources: dict[str, Any], destination: Any = None, **more: An
 
 def membership(*resources: dict[str, Any], **more: Any) -> Membership:
     return argocd_membership("shop", "argocd", cluster_with(*resources, **more))
+
+
+def install_argo_cd(cluster: FakeCluster, namespace: str = "argocd", **settings: str) -> FakeCluster:
+    """Its controller with its permissions, and its settings."""
+    account = {"kind": "ServiceAccount", "name": "argocd-application-controller", "namespace": namespace}
+    cluster.add(BINDINGS[0], "argocd-application-controller", "", subjects=[account])
+    data = {f"application.{key}": value for key, value in settings.items()}
+    cluster.add(CONFIG_MAPS, "argocd-cm", namespace, data=data)
+    return cluster
 
 
 def test_the_status_lists_the_members_and_the_application_is_the_record() -> None:
@@ -82,11 +98,38 @@ MARKS: dict[str, tuple[dict[str, Any], bool, str]] = {
     ),
     "labelled": ({"labels": {INSTANCE: "shop"}}, True, ""),
     "labelled by another": ({"labels": {INSTANCE: "bank"}}, True, "it belongs to Argo CD Application bank"),
-    "labelled under a key of their own": ({"labels": {"example.com/instance": "shop"}}, True, ""),
     "the annotation beats the chart's label": (
-        {"annotations": {TRACKING: "shop:/ConfigMap:shop/x"}, "labels": {"app.kubernetes.io/instance": "release"}},
+        {
+            "annotations": {TRACKING: "shop:apps/Deployment:shop/web"},
+            "labels": {"app.kubernetes.io/instance": "release"},
+        },
         True,
         "",
+    ),
+    "labelled as no Argo CD here does it": (
+        {"labels": {"app.kubernetes.io/instance": "shop"}},
+        True,
+        f"it carries no mark of the Application (annotation {TRACKING})",
+    ),
+    "any label with its name": (
+        {"labels": {"example.com/instance": "shop", "app": "shop"}},
+        True,
+        f"it carries no mark of the Application (annotation {TRACKING})",
+    ),
+    "an annotation that was copied from another object": (
+        {"annotations": {TRACKING: "shop:/ConfigMap:shop/x"}},
+        True,
+        f"its annotation {TRACKING} was made for another object, /ConfigMap:shop/x",
+    ),
+    "an annotation that was copied from another kind": (
+        {"annotations": {TRACKING: "shop:/Service:shop/web"}},
+        True,
+        f"its annotation {TRACKING} was made for another object, /Service:shop/web",
+    ),
+    "an annotation that was copied from another namespace": (
+        {"annotations": {TRACKING: "shop:apps/Deployment:bank/web"}},
+        True,
+        f"its annotation {TRACKING} was made for another object, apps/Deployment:bank/web",
     ),
     "a namespace of that name": (
         {"labels": {"kubernetes.io/metadata.name": "shop"}},
@@ -103,6 +146,59 @@ def test_a_live_object_must_still_be_the_applications_own(facts: dict[str, Any],
     not_ours = membership(WEB).not_ours
     assert not_ours is not None
     assert not_ours(record(**facts), marked) == why
+
+
+def test_what_is_cluster_scoped_is_tracked_with_the_namespace_of_the_application() -> None:
+    not_ours = membership(ROLE).not_ours
+    assert not_ours is not None
+    mark = {TRACKING: "shop:rbac.authorization.k8s.io/ClusterRole:shop/shop"}
+    assert not_ours(record("shop", "", annotations=mark), True) == ""
+    assert not_ours(record("other", "", annotations=mark), True) != ""
+
+
+LABEL = {"labels": {"app.kubernetes.io/instance": "shop"}}
+BY_LABEL: dict[str, tuple[dict[str, str], dict[str, Any], bool]] = {
+    "as Argo CD does it up to version 2": ({}, LABEL, True),
+    "as its settings say": ({"resourceTrackingMethod": "label"}, LABEL, True),
+    "under a key of their own": ({"instanceLabelKey": "example.com/i"}, {"labels": {"example.com/i": "shop"}}, True),
+    "under another key than theirs": ({"instanceLabelKey": "example.com/i"}, LABEL, False),
+    "but they track by annotation": ({"resourceTrackingMethod": "annotation"}, LABEL, False),
+    "but they track by annotation, and label for people": (
+        {"resourceTrackingMethod": "annotation+label"},
+        LABEL,
+        False,
+    ),
+    "of another name": ({}, {"labels": {"app.kubernetes.io/instance": "bank"}}, False),
+    "of a release that Helm installed": ({}, {**LABEL, "annotations": {"meta.helm.sh/release-name": "shop"}}, False),
+}
+
+
+@pytest.mark.parametrize(("settings", "facts", "ours"), named(BY_LABEL))
+def test_a_label_counts_where_argo_cd_tracks_by_that_label(
+    settings: dict[str, str], facts: dict[str, Any], ours: bool
+) -> None:
+    not_ours = argocd_membership("shop", "argocd", install_argo_cd(cluster_with(WEB), **settings)).not_ours
+    assert not_ours is not None
+    assert (not_ours(record(**facts), True) == "") is ours
+
+
+def test_outside_of_argo_cds_own_namespace_settings_are_a_tenants_and_the_plain_name_is_anothers() -> None:
+    cluster = cluster_with(WEB)
+    install_argo_cd(cluster, "control")
+    cluster.add(CONFIG_MAPS, "argocd-cm", "argocd", data={"application.instanceLabelKey": "app"})
+    not_ours = argocd_membership("shop", "argocd", cluster).not_ours
+    assert not_ours is not None
+    assert not_ours(record(labels={"app": "shop"}), True) != ""
+    assert not_ours(record(annotations={TRACKING: "shop:apps/Deployment:shop/web"}), True) != ""
+    assert not_ours(record(annotations={TRACKING: "argocd_shop:apps/Deployment:shop/web"}), True) == ""
+
+
+def test_of_two_applications_of_one_name_the_plain_name_tells_nothing() -> None:
+    cluster = cluster_with(WEB)
+    cluster.add(APPLICATIONS, "shop", "tenant")
+    not_ours = argocd_membership("shop", "argocd", cluster).not_ours
+    assert not_ours is not None
+    assert not_ours(record(annotations={TRACKING: "shop:apps/Deployment:shop/web"}), True) != ""
 
 
 SURE: dict[str, tuple[dict[str, Any], bool]] = {

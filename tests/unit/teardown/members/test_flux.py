@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
+from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Refused
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.flux import flux_membership, installed_by
 from ansible_collections.sunset.kube.tests.unit.fakes import named, record
@@ -107,7 +107,9 @@ def test_a_kustomizations_object_must_still_carry_its_labels() -> None:
     assert not_ours(record(), True) == "it carries no Flux label"
 
 
-RELEASE = {"manifest": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n", "version": 1}
+ORIGIN = {"helm.toolkit.fluxcd.io/name": "web", "helm.toolkit.fluxcd.io/namespace": "shop"}
+SETTINGS = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "labels": ORIGIN}}
+RELEASE = {"manifest": json.dumps(SETTINGS), "version": 1}
 # Where Flux keeps the record: spec.storageNamespace, else the HelmRelease's own namespace.
 HELM: dict[str, tuple[dict[str, Any] | None, str, str, str]] = {
     "nothing said": (None, "web", "shop", "shop"),
@@ -143,7 +145,24 @@ def test_a_helm_release_is_found_where_flux_keeps_it(
     assert records(found) == [f"Secret {storage}/sh.helm.release.v1.{release}.v1", "HelmRelease shop/web"]
     marks = {"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": target}
     assert found.not_ours is not None
-    assert found.not_ours(record(annotations=marks), True) == ""
+    assert found.not_ours(record(annotations=marks, labels=ORIGIN), True) == ""
+    other = {**ORIGIN, "helm.toolkit.fluxcd.io/namespace": "bank"}
+    assert found.not_ours(record(annotations=marks, labels=other), True) == "it belongs to Flux HelmRelease bank/web"
+    # Out of its own namespace the labels of Flux must be there as well.
+    out = found.not_ours(record(annotations=marks), True)
+    assert bool(out) is ({storage, target} != {"shop"}), out
+
+
+def test_a_helm_release_in_another_namespace_that_flux_did_not_install_is_refused() -> None:
+    """Whoever writes a HelmRelease may name any release of the cluster."""
+    cluster = cluster_with(HELM_RELEASES)
+    cluster.add(HELM_RELEASES, "web", spec={"releaseName": "payments", "storageNamespace": "bank"})
+    text = base64.b64encode(gzip.compress(json.dumps({**RELEASE, "manifest": "", "namespace": "bank"}).encode()))
+    labels = {"owner": "helm", "name": "payments"}
+    data = {"release": text.decode()}
+    cluster.add(SECRETS, "sh.helm.release.v1.payments.v1", "bank", labels=labels, data=data)
+    with pytest.raises(Refused, match="the Helm release bank/payments that it names is not its own"):
+        flux_membership("HelmRelease", "web", "shop", cluster)
 
 
 def test_what_a_kustomization_does_not_mark_needs_no_mark() -> None:
@@ -161,6 +180,10 @@ def test_the_flux_object_itself_is_the_record() -> None:
 
 CHARTS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "made for it": ({"spec": {"chart": {"spec": {}}}}, ["HelmRelease shop/web", "HelmChart flux/shop-web"]),
+    "another one's, by a status that was written by hand": (
+        {"spec": {"chart": {"spec": {}}}, "status": {"helmChart": "flux/bank-payments"}},
+        ["HelmRelease shop/web"],
+    ),
     "somebody else's": ({"spec": {"chartRef": {"kind": "HelmChart", "name": "shop-web"}}}, ["HelmRelease shop/web"]),
 }
 
@@ -169,7 +192,7 @@ CHARTS: dict[str, tuple[dict[str, Any], list[str]]] = {
 def test_a_chart_that_flux_made_for_it_goes_with_a_helm_release(parts: dict[str, Any], expected: list[str]) -> None:
     """Flux itself leaves it behind when the HelmRelease is suspended."""
     cluster = cluster_with(HELM_RELEASES)
-    cluster.add(HELM_RELEASES, "web", status={"helmChart": "flux/shop-web"}, **parts)
+    cluster.add(HELM_RELEASES, "web", **{"status": {"helmChart": "flux/shop-web"}, **parts})
     assert records(flux_membership("HelmRelease", "web", "shop", cluster)) == expected
 
 

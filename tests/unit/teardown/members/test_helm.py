@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.helm import decode, helm_membership
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.helm import helm_membership
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.helm_releases import MOST_BYTES, decode
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looking import Looker
 from ansible_collections.sunset.kube.tests.unit.fakes import Told, named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, FakeCluster
@@ -104,7 +105,7 @@ def store(
 def membership(*contents: dict[str, Any], driver: str = "auto") -> Membership:
     cluster = FakeCluster()
     for place, release in enumerate(contents, 1):
-        store(cluster, in_secret(release), place)
+        store(cluster, in_secret(release), release.get("version") or place)
     return helm_membership("web", "shop", driver, cluster)
 
 
@@ -134,7 +135,9 @@ CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmeta
 
 
 def test_hooks_and_the_charts_definitions_belong_to_it_but_carry_no_mark() -> None:
+    role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: admin}\n"
     files = [
+        crd_file("crds/role.yaml", role),
         crd_file("crds/a.yaml", CRD),
         crd_file("crds/deep/b.yml", CRD.replace("name: a", "name: b")),
         crd_file("crds/README.md", "not: yaml: at all"),
@@ -147,6 +150,8 @@ def test_hooks_and_the_charts_definitions_belong_to_it_but_carry_no_mark() -> No
         "apiextensions.k8s.io CustomResourceDefinition /b.example.com",
     ]
     assert {claim.marked for claim in found.claims} == {False}
+    # What a hook made says so itself; Helm puts nothing on definitions.
+    assert [claim.evidence for claim in found.claims] == ["helm.sh/hook", "", ""]
 
 
 EMPTY: dict[str, dict[str, Any]] = {
@@ -271,6 +276,11 @@ OWNED: dict[str, tuple[dict[str, str], bool, str]] = {
     "its own": ({NAME: "web", PLACE: "shop"}, True, ""),
     "another release's": ({NAME: "bank", PLACE: "shop"}, True, "it belongs to Helm release shop/bank"),
     "the same name elsewhere": ({NAME: "web", PLACE: "bank"}, True, "it belongs to Helm release bank/web"),
+    "its own by the annotations, another tool's by the label": (
+        {NAME: "web", PLACE: "shop", "label": "bank-operator"},
+        True,
+        "it is managed by bank-operator by now (label app.kubernetes.io/managed-by)",
+    ),
     "nobody's": ({}, True, f"it carries no mark of a Helm release (annotation {NAME})"),
     "a hook's object, which carries none": ({}, False, ""),
     "a hook's object that became another's": (
@@ -285,7 +295,98 @@ OWNED: dict[str, tuple[dict[str, str], bool, str]] = {
 def test_a_live_object_must_still_carry_helms_mark(annotations: dict[str, str], marked: bool, why: str) -> None:
     not_ours = membership(content()).not_ours
     assert not_ours is not None
-    assert not_ours(record(annotations=annotations), marked) == why
+    labels = {"app.kubernetes.io/managed-by": annotations.get("label", "Helm")}
+    assert not_ours(record(annotations=annotations, labels=labels), marked) == why
+
+
+def test_metadata_in_one_namespace_does_not_speak_for_a_release_in_another() -> None:
+    """The objects of that one carry the right marks."""
+    with pytest.raises(CannotLook, match="says that the release is in namespace bank"):
+        membership(content(namespace="bank"))
+
+
+# -- other releases ----------------------------------------------------------------------------------------------------
+
+
+def another(cluster: FakeCluster, revision: int = 1, status: str = "deployed", **more: Any) -> None:
+    release = content(name="twin", namespace="bank", manifest="", version=revision, **more)
+    labels = {"owner": "helm", "name": "twin", "status": status}
+    name = f"sh.helm.release.v1.twin.v{revision}"
+    cluster.add(SECRETS, name, "bank", labels=labels, data={"release": in_secret(release)})
+
+
+def with_definition(cluster: FakeCluster, *hooks: str) -> Membership:
+    text = in_secret(content(manifest="", hooks=[{"manifest": one} for one in hooks], chart={"files": FILES}))
+    store(cluster, text)
+    return helm_membership("web", "shop", "auto", cluster)
+
+
+FILES = [crd_file("crds/a.yaml", CRD)]
+WIDE = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: job}\n"
+FAR = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: job, namespace: bank}\n"
+NEAR = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: job}\n"
+TAKEN = "Helm release bank/twin has it, too"
+RIVALS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "none has it": ({"chart": {"files": []}}, ["", "", "", ""]),
+    "in crds/": ({"chart": {"files": FILES}}, ["", "", "", TAKEN]),
+    "its history was kept": ({"chart": {"files": FILES}, "status": "uninstalled"}, ["", "", "", ""]),
+    "hooks of its own": ({"hooks": [{"manifest": one} for one in (WIDE, FAR, NEAR)]}, [TAKEN, TAKEN, "", ""]),
+}
+
+
+@pytest.mark.parametrize(("rival", "disputed"), named(RIVALS))
+def test_what_carries_no_name_of_a_release_is_compared_with_other_releases(
+    rival: dict[str, Any], disputed: list[str]
+) -> None:
+    cluster = FakeCluster()
+    another(cluster, **rival)
+    found = with_definition(cluster, WIDE, FAR, NEAR)
+    assert [claim.disputed for claim in found.claims] == disputed
+
+
+def test_only_the_newest_revision_of_another_release_is_read() -> None:
+    cluster = FakeCluster()
+    another(cluster, chart={"files": FILES})
+    another(cluster, 2, chart={"files": []})
+    assert {claim.disputed for claim in with_definition(cluster).claims} == {""}
+
+
+def test_a_chart_without_definitions_looks_at_no_other_release() -> None:
+    cluster = FakeCluster()
+    store(cluster, in_secret(content()))
+    helm_membership("web", "shop", "auto", cluster)
+    assert cluster.lists == ["secrets in namespace shop owner=helm,name=web"]
+
+
+def test_who_cannot_see_other_releases_is_told_and_keeps_the_definition() -> None:
+    cluster = FakeCluster()
+    cluster.not_cluster_wide.add("secrets")
+    [claim] = with_definition(cluster).claims
+    assert claim.disputed.startswith("whether another Helm release has it, too, cannot be seen (")
+
+
+def test_metadata_of_another_release_that_cannot_be_read_is_told() -> None:
+    cluster = FakeCluster()
+    cluster.add(SECRETS, "x", "bank", labels={"owner": "helm", "name": "twin"}, data={"release": "%%%"})
+    found = with_definition(cluster)
+    assert "the release metadata of Helm release bank/twin cannot be read" in found.warnings[0]
+
+
+# -- size --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_record_that_grows_without_end_is_refused_unread() -> None:
+    packed = gzip.compress(b" " * (MOST_BYTES + 1))
+    assert len(packed) < 100_000
+    with pytest.raises(CannotLook, match="larger than 32 MiB when decompressed"):
+        decode({"data": {"release": b64(packed)}}, SOURCE)
+
+
+def test_older_revisions_are_not_even_read() -> None:
+    cluster = FakeCluster()
+    store(cluster, "%%%", 1)
+    store(cluster, in_secret(content(version=2)), 2)
+    assert len(helm_membership("web", "shop", "auto", cluster).claims) == 3
 
 
 # -- records nobody can read -------------------------------------------------------------------------------------------

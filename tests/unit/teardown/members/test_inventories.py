@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption
+from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, Refused
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership, Search
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.inventories import (
+    applyset_id,
     applyset_membership,
     inventory_membership,
     landscaper_membership,
@@ -21,6 +22,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.inven
 from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, SERVED, FakeCluster
 
+RESOURCE_GROUPS = Resource("kpt.dev", "v1alpha1", "ResourceGroup", "resourcegroups", True, verbs=VERBS)
 DEPLOY_ITEMS = Resource("landscaper.gardener.cloud", "v1alpha1", "DeployItem", "deployitems", True, verbs=VERBS)
 
 
@@ -62,6 +64,26 @@ def test_two_inventories_of_one_id_are_ambiguous() -> None:
         inventory(("inventory-2", "id-1"), name="id-1")
 
 
+@pytest.mark.parametrize("resource", [CONFIG_MAPS, RESOURCE_GROUPS], ids=["ConfigMap", "ResourceGroup of kpt"])
+def test_an_id_that_another_inventory_carries_is_nobodys(resource: Resource) -> None:
+    cluster = cluster_with(RESOURCE_GROUPS)
+    cluster.add(CONFIG_MAPS, "inventory-1", labels={ID: "id-1"})
+    cluster.add(resource, "real", "bank", labels={ID: "id-1"})
+    with pytest.raises(Refused, match=f"{resource.kind} bank/real carries its id id-1, too"):
+        inventory_membership("inventory-1", "shop", cluster)
+
+
+def test_who_cannot_see_other_inventories_deletes_nothing_outside_of_the_namespace() -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "inventory-1", labels={ID: "id-1"})
+    cluster.not_cluster_wide.add("configmaps")
+    not_ours = inventory_membership("inventory-1", "shop", cluster).not_ours
+    assert not_ours is not None
+    mark = {"config.k8s.io/owning-inventory": "id-1"}
+    assert not_ours(record(annotations=mark), True) == ""
+    assert "cannot be seen" in not_ours(record("x", "bank", annotations=mark), True)
+
+
 def test_an_inventory_nobody_knows_is_missing() -> None:
     assert inventory(name="no-inventory").missing.startswith("there is no inventory shop/no-inventory")
 
@@ -81,16 +103,17 @@ def test_an_inventorys_object_must_still_name_it() -> None:
 @pytest.mark.parametrize("parent", [SECRETS, CONFIG_MAPS], ids=["Secret", "ConfigMap"])
 def test_an_applysets_parent_names_the_kinds_and_its_members_carry_the_label(parent: Resource) -> None:
     cluster = FakeCluster()
+    identity = applyset_id("set", "shop", parent.kind)
     cluster.add(
         parent,
         "set",
-        labels={"applyset.kubernetes.io/id": "applyset-17-v1"},
+        labels={"applyset.kubernetes.io/id": identity},
         annotations={"applyset.kubernetes.io/contains-group-kinds": "ConfigMap,Deployment.apps,Role.rbac.x.io"},
     )
     cluster.add(parent, "other", labels={"applyset.kubernetes.io/id": "applyset-18-v1"})
     found = applyset_membership("set", "shop", cluster)
     assert found.searches == [
-        Search(kind, group, label_selector="applyset.kubernetes.io/part-of=applyset-17-v1", source="ApplySet shop/set")
+        Search(kind, group, label_selector=f"applyset.kubernetes.io/part-of={identity}", source="ApplySet shop/set")
         for kind, group in (("ConfigMap", "/"), ("Deployment", "apps/"), ("Role", "rbac.x.io/"))
     ]
     assert [(claim.kind, claim.name) for claim in found.records] == [(parent.kind, "set")]
@@ -98,8 +121,23 @@ def test_an_applysets_parent_names_the_kinds_and_its_members_carry_the_label(par
 
 def test_an_applyset_without_kinds_finds_nothing() -> None:
     cluster = FakeCluster()
-    cluster.add(SECRETS, "set", labels={"applyset.kubernetes.io/id": "x"})
+    cluster.add(SECRETS, "set", labels={"applyset.kubernetes.io/id": applyset_id("set", "shop", "Secret")})
     assert applyset_membership("set", "shop", cluster).searches == []
+
+
+def test_the_id_of_an_applyset_is_computed_as_kubectl_does() -> None:
+    """base64url(sha256("<name>.<namespace>.<kind>.<group>")); the value is from `sha256sum` and `basenc`."""
+    assert applyset_id("set", "shop", "Secret") == "applyset-FzxrwoaIPTCEj0WYvvKYzh_1_3tCFpkt2KWr_V1lRL4-v1"
+
+
+@pytest.mark.parametrize(
+    "identity", [applyset_id("set", "bank", "Secret"), applyset_id("set", "shop", "ConfigMap"), "applyset-x-v1"]
+)
+def test_an_applyset_with_the_id_of_another_one_is_refused(identity: str) -> None:
+    cluster = FakeCluster()
+    cluster.add(SECRETS, "set", labels={"applyset.kubernetes.io/id": identity})
+    with pytest.raises(Refused, match=f"is {identity}, and the id of this object is applyset-"):
+        applyset_membership("set", "shop", cluster)
 
 
 def test_an_applyset_without_a_parent_is_missing() -> None:

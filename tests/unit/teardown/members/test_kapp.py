@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
+from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Refused
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership, Search
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.kapp import kapp_membership
 from ansible_collections.sunset.kube.tests.unit.fakes import named, record
@@ -110,3 +110,30 @@ def test_what_the_source_does_not_mark_needs_no_label() -> None:
     assert not_ours is not None
     assert not_ours(record(), False) == ""
     assert not_ours(record(labels={"kapp.k14s.io/app": "18"}), False) != ""
+
+
+def test_a_label_that_is_not_kapps_own_is_refused() -> None:
+    """Else whoever writes one ConfigMap would choose by any label what is deleted in the whole cluster."""
+    with pytest.raises(
+        Refused, match=r"those with the label app, and kapp labels its objects with kapp.k14s.io/app only"
+    ):
+        membership({**SPEC, "labelKey": "app", "labelValue": "payments"})
+
+
+def test_the_label_value_of_another_application_is_refused() -> None:
+    cluster = app(SPEC)
+    cluster.add(CONFIG_MAPS, "broken", "bank", labels={"kapp.k14s.io/is-app": ""}, data={"spec": "{"})
+    cluster.add(CONFIG_MAPS, "web", "bank", labels={"kapp.k14s.io/is-app": ""}, data={"spec": json.dumps(SPEC)})
+    with pytest.raises(Refused, match=r"ConfigMap bank/web says that the objects labelled kapp.k14s.io/app: 17"):
+        kapp_membership("web", "shop", cluster)
+
+
+def test_who_cannot_see_other_applications_deletes_nothing_outside_of_the_namespace() -> None:
+    cluster = app(SPEC)
+    cluster.not_cluster_wide.add("configmaps")
+    not_ours = kapp_membership("web", "shop", cluster).not_ours
+    assert not_ours is not None
+    mark = {"kapp.k14s.io/app": "17"}
+    assert not_ours(record(labels=mark), True) == ""
+    assert "cannot be seen" in not_ours(record("x", "bank", labels=mark), True)
+    assert "cannot be seen" in not_ours(record("x", "", labels=mark), True)

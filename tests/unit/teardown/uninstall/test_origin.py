@@ -110,12 +110,48 @@ def test_an_owner_is_no_rival_of_what_it_owns(furnish: Furnish, expected: str) -
     assert origin(cluster) == expected
 
 
-def test_two_sorts_are_told_apart_by_the_source() -> None:
+RIVALS: dict[str, tuple[Furnish, str]] = {
+    "a kapp application": (
+        lambda cluster: cluster.add(CONFIG_MAPS, "shop", labels={"kapp.k14s.io/is-app": ""}),
+        "kapp",
+    ),
+    "a Kustomization": (lambda cluster: cluster.add(KUSTOMIZATIONS, "shop", spec={}), "flux"),
+    "an Application": (lambda cluster: cluster.add(APPLICATIONS, "shop", "argocd", spec=HERE), "argocd"),
+    "a Subscription": (lambda cluster: cluster.add(SUBSCRIPTIONS, "shop", spec={"name": "shop"}), "olm"),
+    "a HelmRelease that installs another release": (
+        lambda cluster: cluster.add(HELM_RELEASES, "shop", spec={"releaseName": "shop-web"}),
+        "flux",
+    ),
+    "a HelmRelease that keeps its release elsewhere": (
+        lambda cluster: cluster.add(HELM_RELEASES, "shop", spec={"storageNamespace": "flux"}),
+        "flux",
+    ),
+}
+
+
+@pytest.mark.parametrize(("furnish", "source"), named(RIVALS))
+def test_two_sorts_are_told_apart_by_the_source(furnish: Furnish, source: str) -> None:
     cluster = a_cluster()
     cluster.add(SECRETS, "sh.helm.release.v1.shop.v1", **HELM)
-    cluster.add(CONFIG_MAPS, "shop", labels={"kapp.k14s.io/is-app": ""})
-    with pytest.raises(Refused, match="for example source: kapp"):
+    furnish(cluster)
+    with pytest.raises(Refused, match=f"Helm release shop/shop are both there.*for example source: {source}"):
         origin(cluster)
+    assert origin(cluster, source="helm", namespace="shop") == "Helm release shop/shop"
+
+
+def test_a_mark_of_an_owner_elsewhere_makes_nothing_its_own() -> None:
+    """The labels of Flux name the namespace of the Kustomization, too."""
+    cluster = a_cluster()
+    flux = "kustomize.toolkit.fluxcd.io"
+    cluster.add(KUSTOMIZATIONS, "shop", "tenant", spec={"targetNamespace": "shop"})
+    labels = {f"{flux}/name": "shop", f"{flux}/namespace": "flux-system"}
+    cluster.add(HELM_RELEASES, "shop", spec={}, labels=labels)
+    with pytest.raises(Refused, match="Flux Kustomization tenant/shop and Flux HelmRelease shop/shop are both there"):
+        origin(cluster)
+    assert origin(cluster, namespace="shop") == "Flux HelmRelease shop/shop"
+    cluster.add(KUSTOMIZATIONS, "shop", spec={})
+    with pytest.raises(Refused, match=r"for example members.flux.kind: Kustomization of the module ranked_delete"):
+        origin(cluster, namespace="shop")
 
 
 @pytest.mark.parametrize(
