@@ -299,6 +299,14 @@ options:
       - Without it, the page is that of whoever runs tasks by hand, and O(state=disabled) takes it away from every
         holder.
     type: str
+  backup_key_secret:
+    description:
+      - Namespace and name of a Secret, as C(namespace/name), with whose C(key) backups are signed. It is made if it is
+        not there. Backups that were not signed with it are not restored; the message names them.
+      - For tasks with more permissions than the users who can write ConfigMaps beside the routes, since a backup is a
+        ConfigMap. The operator sets it to a Secret of its own namespace. Without it, a backup may still hold only such
+        changes as this module makes itself.
+    type: str
 seealso:
   - module: sunset.kube.maintenance_info
 author:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from integration.forging import BACKEND, forged, shown
 from integration.glue import CLEAR_UP, Glue, conditions, definitions, did_nothing, request, requeued, why
 from integration.maintaining import Maintenance, ingress, services_in
 from integration.nmstate_fleet import Fleet
@@ -407,7 +408,7 @@ def test_a_maintenance_ends_what_it_has_begun_and_nothing_of_others(
     glue: Glue, maintenance_on_node: Maintenance
 ) -> None:
     """Last week's, tonight's, and one that has not begun: two of them are deleted in mid-upgrade."""
-    glue.home, there = "sunset-system", maintenance_on_node
+    there = maintenance_on_node
     [route] = glue.api.create(ingress(there.namespace))
     over, tonight, tomorrow = glue.api.create(
         request("Maintenance", "last-week", there.namespace, start=moment(-7200), end="1h", **PAGE),
@@ -465,6 +466,21 @@ def test_a_maintenance_that_is_told_to_sweep_gives_back_what_it_holds(
     assert "Completed" in conditions(glue.status(asked)), run.stdout
     glue.delete(asked)
     assert there.ours() == []
+
+
+def test_a_backup_that_a_tenant_has_written_is_not_restored_by_the_operator(
+    glue: Glue, maintenance_here: Maintenance
+) -> None:
+    there = maintenance_here
+    [route] = glue.api.create(shown(there.namespace))
+    [backup] = glue.api.create(forged(route, **{"0000": BACKEND}))
+    before = there.live(route)["spec"]
+    [asked] = glue.api.create(request("Maintenance", "tonight", there.namespace, state="disabled", **PAGE))
+    glue.turn(asked)
+    blocked = why(glue.status(asked))
+    assert f"the backup is not trusted ConfigMap {there.namespace}/{backup['metadata']['name']}" in blocked
+    assert f"Secret {glue.home}/sunset-operator-backup-key" in blocked
+    assert there.live(route)["spec"] == before
 
 
 def test_a_route_that_follows_its_annotation_keeps_the_page_of_a_maintenance(

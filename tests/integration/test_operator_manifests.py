@@ -286,7 +286,14 @@ def test_secrets_are_read_only_for_features_that_say_why() -> None:
     assert set(reading) == {"sunset-operator-uninstall", "sunset-operator-drain-rook"}
     assert all("Secrets" in why for why in reading.values())
     default = rules_in(operator_manifests.rendered(CONFIG / "default"))
-    assert not [rule for rule in default if "secrets" in rule.get("resources", ())]
+    # The key with which it signs backups: one Secret of its own namespace, by name.
+    own = [rule for rule in default if "secrets" in rule.get("resources", ())]
+    assert [(rule["verbs"], rule.get("resourceNames")) for rule in own] == [
+        (["create"], None),
+        (["get"], ["sunset-operator-backup-key"]),
+    ]
+    roles = operator_manifests.rendered(CONFIG / "default")
+    assert {one["kind"] for one in roles if any(rule in own for rule in one.get("rules", ()))} == {"Role"}
 
 
 @pytest.mark.usefixtures("route_kinds", "hub_kinds", "nmstate_kinds")

@@ -18,7 +18,7 @@ from ..pointers import ABSENT, value_of, values
 from ..profiles.gitops_owners import GITOPS_OWNERS, GitopsOwner, Sign
 
 Item = Mapping[str, Any]
-# On an owner that was asked to wait: for which object, the last time. Without it, a pause is not ours to end.
+# On an owner that was asked to wait: for which objects, one of each namespace. Without it, a pause is not ours to end.
 PAUSED_FOR = "sunset.dev/paused-for"
 
 

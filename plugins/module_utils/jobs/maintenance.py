@@ -110,6 +110,7 @@ ARGUMENTS = {
     "holder": {"type": "str"},
     "coverage": {"type": "bool", "default": True},
     "route_kinds": ROUTE_KINDS,
+    "backup_key_secret": {"type": "str", "no_log": False},
 }
 
 

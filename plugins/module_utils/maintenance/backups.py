@@ -19,6 +19,7 @@ from typing import Any
 from ..objects import ObjectRef, Record, moment, parse_time, record_of
 from ..problems import Refused
 from ..profiles.gitops_owners import GITOPS_OWNERS
+from .backup_key import NO_KEY, SIGNATURE, BackupKey
 from .changes import Change, Operation, change_from, text_in
 from .markers import BACKUP, BACKUP_PREFIX, HOLDERS, OUR_LABEL, REASON, ROLE, UNTIL
 
@@ -82,7 +83,7 @@ class Backup:
     paused: list[Paused] = field(default_factory=list)
     began: Began = field(default_factory=Began)
     remarks: Remarks = field(default_factory=Remarks)
-    keys: frozenset[str] = frozenset()
+    data: Mapping[str, str] = field(default_factory=dict)  # as it was read
     made_at: float = 0.0
 
     @property
@@ -109,8 +110,14 @@ def new_backup(
     paused: Sequence[Paused],
     began: Began,
     remarks: Remarks,
+    key: BackupKey = NO_KEY,
 ) -> dict[str, Any]:
     """A ConfigMap that goes with its route."""
+    data = {
+        _TARGET: json.dumps(target.as_dict(), sort_keys=True),
+        _BEGAN: json.dumps({"at": began.at, "by": began.by}, sort_keys=True),
+        **dict(_numbered(changes, paused, {})),
+    }
     owner = {"apiVersion": target.api_version, "kind": target.kind, "name": target.name, "uid": target.uid}
     return {
         "metadata": {
@@ -120,18 +127,24 @@ def new_backup(
             "annotations": _written(remarks),
             "ownerReferences": [owner],
         },
-        "data": {
-            _TARGET: json.dumps(target.as_dict(), sort_keys=True),
-            _BEGAN: json.dumps({"at": began.at, "by": began.by}, sort_keys=True),
-            **dict(_numbered(changes, paused, frozenset())),
-        },
+        "data": {**data, **_signed(key, target.namespace, backup_name(target.uid), data)},
     }
 
 
-def grown(backup: Backup, changes: Sequence[Change], paused: Sequence[Paused], remarks: Remarks) -> list[Operation]:
+def grown(
+    backup: Backup,
+    changes: Sequence[Change],
+    paused: Sequence[Paused],
+    remarks: Remarks,
+    key: BackupKey = NO_KEY,
+) -> list[Operation]:
     """The patch that adds to a backup. Existing entries are not touched; only the remarks may change."""
+    news = dict(_numbered(changes, paused, backup.data))
+    if news:
+        record = backup.record
+        news.update(_signed(key, record.namespace, record.name, {**backup.data, **news}))
     operations: list[Operation] = [
-        {"op": "add", "path": f"/data/{key}", "value": value} for key, value in _numbered(changes, paused, backup.keys)
+        {"op": "add", "path": f"/data/{name}", "value": value} for name, value in news.items()
     ]
     wanted, known = _written(remarks), _written(backup.remarks)
     if wanted != known:
@@ -143,7 +156,13 @@ def grown(backup: Backup, changes: Sequence[Change], paused: Sequence[Paused], r
     return operations
 
 
-def _numbered(changes: Sequence[Change], paused: Sequence[Paused], taken: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _signed(key: BackupKey, namespace: str, name: str, data: Mapping[str, str]) -> dict[str, str]:
+    return {SIGNATURE: key.signature(namespace, name, data)} if key.secret else {}
+
+
+def _numbered(
+    changes: Sequence[Change], paused: Sequence[Paused], taken: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     first = len([key for key in taken if key.isdigit()])
     for number, change in enumerate(changes, first):
         yield f"{number:04}", json.dumps(change.as_dict(), sort_keys=True)
@@ -170,33 +189,55 @@ def holders_in(annotations: Mapping[str, str]) -> frozenset[str]:
     return frozenset(annotations.get(HOLDERS, "").split()) or Remarks.holders
 
 
-def read_backup(item: Mapping[str, Any]) -> Backup:
-    """One that holds something else than we write is refused: whoever may write a ConfigMap can make one."""
+def read_backup(item: Mapping[str, Any], key: BackupKey = NO_KEY) -> Backup:
+    """One that holds something else than we write is refused: whoever may write a ConfigMap can make one.
+
+    With a key, one that was not signed with it is refused, too.
+    """
+    metadata = item["metadata"]
+    namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
     try:
-        return _parsed(item)
+        genuine = key.is_genuine(namespace, name, item.get("data") or {})
+        backup = _parsed(item)
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as problem:
-        metadata = item["metadata"]
+        raise not_readable(namespace, name, "somebody else has written to it") from problem
+    if not genuine:
         raise Refused(
-            "cannot read the backup",
-            which=f"ConfigMap {metadata.get('namespace')}/{metadata.get('name')}",
-            why="somebody else has written to it",
-            next_step="put back what was changed; or, if its route shows no page, delete it",
-        ) from problem
+            "the backup is not trusted",
+            which=f"ConfigMap {namespace}/{name}",
+            why=f"it was not signed with the key of Secret {key.where}",
+            next_step="as a cluster administrator, compare it with its route; restore with "
+            f"ansible-playbook sunset.kube.maintenance -e state=disabled -e namespace={namespace}, "
+            "or delete it if the route shows no page",
+        )
+    return backup
+
+
+def not_readable(namespace: str, name: str, why: str) -> Refused:
+    return Refused(
+        "cannot read the backup",
+        which=f"ConfigMap {namespace}/{name}",
+        why=why,
+        next_step="put back what was changed; or, if its route shows no page, delete it",
+    )
 
 
 def _parsed(item: Mapping[str, Any]) -> Backup:
     record = record_of(item["metadata"])
     data: Mapping[str, str] = item.get("data") or {}
     target = json.loads(data.get(_TARGET) or "{}")
+    ref = ObjectRef(*(text_in(target, key, "") for key in ("api_version", "kind", "namespace", "name", "uid")))
+    if (record.namespace, record.name) != (ref.namespace, backup_name(ref.uid)):
+        raise ValueError("a backup is beside its route, and named by its uid")
     numbers = sorted(key for key in data if key.isdigit())
     return Backup(
         record,
-        ObjectRef(*(text_in(target, key, "") for key in ("api_version", "kind", "namespace", "name", "uid"))),
+        ref,
         [change_from(json.loads(data[key])) for key in numbers],
         [one for key in sorted(data) if key.startswith(_PAUSED) and (one := _paused(data[key])).is_one_of_ours],
         Began(**_texts(data.get(_BEGAN) or "{}")),
         _read(record.annotations),
-        frozenset(data),
+        dict(data),
         made_at(item),
     )
 

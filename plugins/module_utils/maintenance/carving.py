@@ -10,7 +10,6 @@ stands beside, as that was before maintenance, narrowed to the path or to those 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,9 +67,7 @@ class Openings:
 
 def _change(place: Place, role: Role, entry: dict[str, Any], *, first: bool) -> Change:
     location = place.location
-    stars = iter(range(9))
-    pattern = location.backend.pattern.rpartition("/*/")[0]
-    pattern = re.sub(r"\*", lambda _star: f"{{{next(stars)}}}", pattern)
+    pattern = location.backend.entry.rpartition("/")[0]
     here = location.pointer.rpartition("/")[0]
     pointer = here if first else f"{here.rpartition('/')[0]}/-"
     return Change(role, location.identity, pattern, pointer, ABSENT, entry)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from ..pointers import place_order
 from .changes import Change, Role
-from .locations import Location, ServiceRef, locations_of, words_of
+from .locations import Location, ServiceRef, services_at, words_of
 from .route_kinds import RouteKind
 
 Item = TypeVar("Item")
@@ -113,14 +113,6 @@ def _grouped(items: Iterable[Item], key: Callable[[Item], str]) -> dict[str, lis
 
 
 def services_in(change: Change, kind: RouteKind, namespace: str) -> list[ServiceRef]:
-    """The Services that a recorded backend names: read by the same table, from a route made for the purpose."""
-    item = {"metadata": {"namespace": namespace}, **_only(change.pointer.split("/")[1:], change.before)}
-    return [service for location in locations_of(item, kind) for service in location.services]
-
-
-def _only(keys: list[str], value: object) -> dict[str, object]:
-    """An object with nothing but this value at its place."""
-    built: object = value
-    for key in reversed(keys):
-        built = [*({} for _before in range(int(key))), built] if key.isdigit() else {key: built}
-    return built if isinstance(built, dict) else {}
+    """The Services that a recorded backend names, read by the same table as those of a route."""
+    places = [backend for backend in kind.backends if backend.pattern == change.pattern]
+    return [service for backend in places for service in services_at(change.before, backend, namespace)]

@@ -54,7 +54,7 @@ class Return:
 
 def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     if options.holder and not options.targets:
-        held, unreadable = look_for_held(options.holder, None, run.cluster)
+        held, unreadable = look_for_held(options.holder, None, run.cluster, run.key)
         warn_of(unreadable, outcome, run)
         let_go_of(held, options, outcome, run)
         return
@@ -65,6 +65,7 @@ def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) 
         run.cluster,
         widely=False,
         needed=needed_kinds(options.targets, meant),
+        key=run.key,
     )
     warn_of(scene.unreadable, outcome, run)
     adopt_seed_backups(scene, run)
@@ -92,7 +93,7 @@ def let_go_of(held: Sequence[Backup], options: MaintenanceOptions, outcome: Main
     """Whole routes, wherever they are: their backups tell."""
     namespaces = frozenset(backup.record.namespace for backup in held)
     needed = frozenset((backup.target.api_version.rpartition("/")[0], backup.target.kind) for backup in held)
-    scene = look(options.kinds, namespaces, run.cluster, widely=False, needed=needed)
+    scene = look(options.kinds, namespaces, run.cluster, widely=False, needed=needed, key=run.key)
     uids = {backup.target.uid for backup in held}
     everything = choose((), kinds_of((), options.kinds, run.cluster), scene, before=True)
     _open([one for one in everything if one.route.uid in uids], scene, options, outcome, run)
@@ -104,11 +105,11 @@ def let_go_beyond(routes: Sequence[Route], options: MaintenanceOptions, outcome:
         return
     meant = {route.uid for route in routes}
     try:
-        held, unreadable = look_for_held(options.holder, None, run.cluster)
+        held, unreadable = look_for_held(options.holder, None, run.cluster, run.key)
     except Interrupted:
         raise
     except Problem:  # who may not look everywhere holds nothing elsewhere
-        held, unreadable = look_for_held(options.holder, namespaces_of(options.targets), run.cluster)
+        held, unreadable = look_for_held(options.holder, namespaces_of(options.targets), run.cluster, run.key)
     warn_of(unreadable, outcome, run)
     left = [backup for backup in held if backup.target.uid not in meant]
     if left:
@@ -420,6 +421,7 @@ def _tell_conflicts(returns: Sequence[Return], outcome: MaintenanceOutcome, run:
             outcome.warn(f"{back.route.ref}: {text}", run.tell)
     stuck = [f"{back.route.ref}: {text}" for back in returns for text in back.restore.stuck]
     if stuck:
+        stuck += [one.route.unreadable.why for one in returns if one.restore.stuck and one.route.unreadable]
         raise Refused(
             "some places still show a page",
             why="; ".join(stuck[:5]),

@@ -65,6 +65,7 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
         run.cluster,
         widely=options.coverage,
         needed=needed_kinds(options.targets, meant),
+        key=run.key,
     )
     outcome.unseen = scene.unseen
     warn_of(scene.unreadable, outcome, run)
@@ -416,7 +417,7 @@ def _is_undone(plan: Plan, now: Route) -> bool:
 
 def _keep_what_is_needed(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> None:
     """Another task may have taken the backup or the page for a leftover, just before the route came to need them."""
-    pages, backups = look_at_ours(frozenset(plan.route.namespace for plan in plans), run.cluster)
+    pages, backups = look_at_ours(frozenset(plan.route.namespace for plan in plans), run.cluster, run.key)
     for plan in plans:
         route = plan.route
         page = pages.get((route.namespace, plan.bundle.name))

@@ -91,7 +91,7 @@ def locations_of(item: Mapping[str, Any], kind: RouteKind) -> list[Location]:
             if seen[identity] > 1:  # the same words twice: only their order tells them apart
                 identity = f"{identity}#{seen[identity]}"
             hosts, paths = _hosts_and_paths(item, kind, chosen)
-            services = tuple(_services(value, backend, _namespace(item)))
+            services = tuple(services_at(value, backend, _namespace(item)))
             found.append(Location(backend, pointer, chosen, identity, value, hosts, paths, services))
     return found
 
@@ -140,7 +140,8 @@ def _fits(value: Any, template: Any, names: set[str]) -> bool:
     return True if not isinstance(template, str) else value in (template, None)
 
 
-def _services(value: Any, backend: Backend, namespace: str) -> Iterator[ServiceRef]:
+def services_at(value: Any, backend: Backend, namespace: str) -> Iterator[ServiceRef]:
+    """The Services that a place of backends names."""
     starred = backend.name.startswith("/*/")
     entries = value if starred and isinstance(value, list) else [value]
     for entry in entries:

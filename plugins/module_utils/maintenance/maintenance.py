@@ -16,6 +16,7 @@ from ..events import Tell
 from ..problems import Problem
 from .disable import disable
 from .enable import enable
+from .key_secret import key_in
 from .options import MaintenanceOptions
 from .outcome import AskWeb, MaintenanceOutcome, Run
 from .sweep import sweep
@@ -34,7 +35,8 @@ def set_maintenance(
     cluster.limit_to(deadline)
     outcome = MaintenanceOutcome(options.state, options.check_mode)
     try:
-        _STATES[options.state](options, outcome, Run(cluster, clock, stop, tell, deadline, ask_web))
+        key = key_in(options.backup_key_secret, cluster, tell, check_mode=options.check_mode)
+        _STATES[options.state](options, outcome, Run(cluster, clock, stop, tell, deadline, ask_web, key))
     except Problem as problem:
         outcome.failure = problem
     outcome.seconds = clock.now() - began

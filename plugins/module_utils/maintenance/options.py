@@ -109,6 +109,7 @@ class MaintenanceOptions:
     plan_hash: str | None = None
     check_mode: bool = False
     hashed: Mapping[str, Any] = field(default_factory=dict)  # options that the plan's hash covers
+    backup_key_secret: str = ""  # namespace/name; empty: backups are not signed
 
 
 def parse_maintenance(
@@ -153,6 +154,7 @@ def parse_maintenance(
         plan_hash=params.get("plan_hash"),
         check_mode=check_mode,
         hashed=hashed or {},
+        backup_key_secret=_secret(params.get("backup_key_secret") or "", bad),
     )
     bad.raise_if_any()
     return options
@@ -368,6 +370,12 @@ def _backend(path: str, data: Mapping[str, Any], bad: BadFields) -> Backend:
         namespace=data.get("namespace") or "",
         kind="",
     )
+
+
+def _secret(place: str, bad: BadFields) -> str:
+    if place and not re.fullmatch(r"[a-z0-9-]+/[a-z0-9.-]+", place):
+        bad.add("backup_key_secret", f"{place!r} is not namespace/name of a Secret")
+    return place
 
 
 def _at_least(path: str, value: int, least: int, bad: BadFields) -> int:

@@ -17,6 +17,7 @@ from ..clock import Clock, Deadline, StopSign
 from ..events import Tell, Warned
 from ..objects import ObjectRef
 from ..problems import Problem
+from .backup_key import NO_KEY, BackupKey
 from .changes import Operation
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Run:
     tell: Tell
     deadline: Deadline
     ask_web: AskWeb | None = None  # nobody asks where nothing is shown
+    key: BackupKey = NO_KEY  # with which backups are signed
 
 
 @dataclass

@@ -5,15 +5,18 @@
 """Owners of routes that are asked to wait, and may go on afterwards: an annotation on the owner's own object.
 
 Room: maintenance. The backup of a route says whom it made wait before he is asked, so that nobody is forgotten whenever
-a task is killed. A mark on the owner tells our pauses from those of people. One owner may wait for many routes: he goes
-on when the last of their backups is gone. Every new claim writes to the owner, so that whoever is about to let him go
-on notices it.
+a task is killed. A mark on the owner tells our pauses from those of people, and names one route of each namespace it
+waits for. One owner may wait for many routes: it goes on when the last of their backups is gone. Every new claim writes
+to the owner, so that a task that is about to let it go on notices it.
+
+Backups can be forged by everybody who writes ConfigMaps in a namespace, owners can not. So what a backup says of an
+owner counts only where the owner's own mark names the namespace of the backup.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from ..events import Did, Noted, Warned
@@ -81,12 +84,19 @@ def _write_pause(paused: Paused, route: str, run: Run, *, claimed: bool, dry_run
             return False  # nobody is there who could put anything back
         known = annotations_of(item)
         stands = known.get(paused.annotation) == paused.value
-        if stands and (claimed or PAUSED_FOR not in known):
-            return False  # by this very route, or by somebody else, who will want it to stay
-        wanted = {paused.annotation: paused.value, PAUSED_FOR: route}
+        named = routes_named(known.get(PAUSED_FOR, ""))
+        if stands and (PAUSED_FOR not in known or (claimed and named.keys() >= routes_named(route).keys())):
+            return False  # by somebody else, who will want it to stay, or for this very route
+        wanted = {paused.annotation: paused.value, PAUSED_FOR: ", ".join({**named, **routes_named(route)}.values())}
         if _patch(paused, resource, item, wanted, "pause", run, dry_run=dry_run):
             return True
     raise _too_busy(paused)
+
+
+def routes_named(mark: str) -> dict[str, str]:
+    """What PAUSED_FOR says, as in `Ingress shop/web, HTTPRoute pay/api`: by namespace, the route it was claimed for."""
+    texts = [text for text in mark.split(", ") if text]
+    return {text.rpartition(" ")[2].rpartition("/")[0]: text for text in texts}
 
 
 def resume(backups: Sequence[Backup], run: Run, *, dry_run: bool = False) -> dict[str, Problem]:
@@ -99,7 +109,8 @@ def resume(backups: Sequence[Backup], run: Run, *, dry_run: bool = False) -> dic
     done = frozenset(backup.record.uid for backup in backups)
     for paused in dict.fromkeys(one for backup in backups for one in backup.paused):
         try:
-            _end_pause(paused, done, run, dry_run=dry_run)
+            leaving = {backup.record.namespace for backup in backups if paused in backup.paused}
+            _end_pause(paused, done, leaving, run, dry_run=dry_run)
         except Interrupted:
             raise
         except Problem as problem:
@@ -107,8 +118,10 @@ def resume(backups: Sequence[Backup], run: Run, *, dry_run: bool = False) -> dic
     return failed
 
 
-def sweep_pauses(outcome: MaintenanceOutcome, run: Run, *, dry_run: bool) -> None:
-    """Owners that wait for routes which are gone, with their backups."""
+def sweep_pauses(
+    outcome: MaintenanceOutcome, run: Run, namespaces: frozenset[str] | None = None, *, dry_run: bool
+) -> None:
+    """Owners that wait for routes which are gone, with their backups. `namespaces`: only for routes of these."""
     for owner in GITOPS_OWNERS:
         resource = run.cluster.find_kind(owner.group, owner.kind).resource if owner.pause_owner else None
         if resource is None or owner.pause_owner is None:
@@ -119,10 +132,12 @@ def sweep_pauses(outcome: MaintenanceOutcome, run: Run, *, dry_run: bool) -> Non
             outcome.unseen.append(f"{resource.qualified} that wait for routes: {problem.why}")
             continue
         for record in [one for one in records if PAUSED_FOR in one.annotations]:
+            named = routes_named(record.annotations[PAUSED_FOR]).keys()
+            leaving = set(named) if namespaces is None else named & namespaces
             key, value = owner.pause_owner
             paused = Paused(resource.api_version, resource.kind, record.namespace, record.name, key, value)
             try:
-                if _end_pause(paused, frozenset(), run, dry_run=dry_run):
+                if _end_pause(paused, frozenset(), leaving, run, dry_run=dry_run):
                     outcome.swept.append(f"pause of {ref_of(paused)}")
             except Interrupted:
                 raise
@@ -130,25 +145,31 @@ def sweep_pauses(outcome: MaintenanceOutcome, run: Run, *, dry_run: bool) -> Non
                 outcome.warn(str(problem), run.tell)
 
 
-def _end_pause(paused: Paused, done: frozenset[str], run: Run, *, dry_run: bool) -> bool:
+def _end_pause(paused: Paused, done: frozenset[str], leaving: Set[str], run: Run, *, dry_run: bool) -> bool:
+    """`leaving`: namespaces whose routes need it no longer, as far as the caller knows. Whether it goes on."""
     resource = _resource(paused, run)
     for _race in range(_RACES):
         item = _read(paused, resource, run)
         if resource is None or item is None or PAUSED_FOR not in annotations_of(item):
             return False  # gone, never asked, or paused by somebody else
+        named = routes_named(annotations_of(item)[PAUSED_FOR])
+        if not named.keys() & leaving:
+            return False  # it waits for routes of other namespaces
         others = _others(paused, done, run)
-        if others:
-            run.tell(Noted(f"{ref_of(paused)} goes on waiting for {others[0]}"))
+        left = {namespace: text for namespace, text in named.items() if namespace in others}
+        if left:
+            run.tell(Noted(f"{ref_of(paused)} goes on waiting for {others[min(left)]}"))
+        if left == named:
             return False
-        ours = annotations_of(item).get(paused.annotation) == paused.value
-        wanted = {PAUSED_FOR: ABSENT, **({paused.annotation: ABSENT} if ours else {})}
-        if _patch(paused, resource, item, wanted, "let go on", run, dry_run=dry_run):
-            return True
+        ours = annotations_of(item).get(paused.annotation) == paused.value and not left
+        wanted = {PAUSED_FOR: ", ".join(left.values()) or ABSENT, **({paused.annotation: ABSENT} if ours else {})}
+        if _patch(paused, resource, item, wanted, "let go on" if ours else "change pause of", run, dry_run=dry_run):
+            return not left
     raise _too_busy(paused)
 
 
-def _others(paused: Paused, done: frozenset[str], run: Run) -> list[str]:
-    """Routes for which it is still needed, besides those whose backups are about to go."""
+def _others(paused: Paused, done: frozenset[str], run: Run) -> dict[str, str]:
+    """Routes for which it is still needed, besides those whose backups are about to go: one of each namespace."""
     try:
         items = run.cluster.list_whole(CONFIG_MAPS, None, f"{ROLE}={BACKUP}")
     except Problem as problem:
@@ -160,13 +181,14 @@ def _others(paused: Paused, done: frozenset[str], run: Run) -> list[str]:
         ) from problem
     others = [item for item in items if item["metadata"].get("uid") not in done]
     backups = [backup for item in others if (backup := _readable(item, run)) is not None]
-    return [str(backup.target) for backup in backups if paused.who in {one.who for one in backup.paused}]
+    needing = [backup for backup in backups if paused.who in {one.who for one in backup.paused}]
+    return {backup.record.namespace: str(backup.target) for backup in needing}
 
 
 def _readable(item: Mapping[str, Any], run: Run) -> Backup | None:
     """One that nobody can read keeps nobody waiting: else whoever writes in one namespace could stop all the others."""
     try:
-        return read_backup(item)
+        return read_backup(item, run.key)
     except Refused as problem:
         run.tell(Warned(str(problem)))
         return None

@@ -38,7 +38,7 @@ def record(
     """
     for _race in range(_RACES):
         if route.backup is None:
-            item = new_backup(route.ref, changes, paused, began, remarks)
+            item = new_backup(route.ref, changes, paused, began, remarks, run.key)
             written = run.cluster.create(CONFIG_MAPS, route.namespace, item)
             if written.problem:
                 raise written.problem
@@ -51,7 +51,7 @@ def record(
         known = {change.key: change.before for change in route.backup.changes}
         news = [change for change in changes if change.key not in known or known[change.key] != change.before]
         fresh = [one for one in paused if one not in route.backup.paused]
-        operations = grown(route.backup, news, fresh, remarks.joined_by(route.backup.holders))
+        operations = grown(route.backup, news, fresh, remarks.joined_by(route.backup.holders), run.key)
         if not operations:
             return
         written = run.cluster.json_patch(CONFIG_MAPS, route.backup.record, operations)
@@ -95,7 +95,7 @@ def _too_busy(route: Route) -> Refused:
 
 def _read(route: Route, run: Run) -> Backup | None:
     item = run.cluster.read_whole(CONFIG_MAPS, route.namespace, backup_name(route.uid))
-    return read_backup(item) if item is not None else None
+    return read_backup(item, run.key) if item is not None else None
 
 
 def forget(backup: Backup, run: Run) -> None:

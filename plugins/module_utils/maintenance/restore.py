@@ -53,17 +53,21 @@ def restore(
     `marks` are annotations that go with our own marker.
     """
     result = Restore()
+    places = locations_of(item, kind)
+    if MARKER not in annotations_in(item) and all(place.page is None for place in places):
+        # The page, the marker and all the rest are one patch: without the first two, nothing was written.
+        known = [change for change in known if change.role is Role.BACKEND]
     changes = latest(known)
     added = [pointer for _change, pointer in added_now(item, kind, known)]
     ours = tuple(f"{pointer}/" for pointer in added)
-    locations = [location for location in locations_of(item, kind) if not location.pointer.startswith(ours)]
+    locations = [location for location in places if not location.pointer.startswith(ours)]
     claims = claim(locations, changes.values())
     result.staying = [location for location in locations if location.page is not None and not means(location)]
     _restore_backends(item, [location for location in locations if location not in result.staying], claims, result)
-    places = {claims.identity_of(location): location for location in locations if location not in result.staying}
+    known_by = {claims.identity_of(location): location for location in locations if location not in result.staying}
     for change in changes.values():
         if change.role is Role.BESIDE and (change.identity or not result.staying):
-            _restore_beside(item, change, places, result)
+            _restore_beside(item, change, known_by, result)
     if result.staying:
         result.operations = guarded(item, result.operations)
         return result
@@ -125,8 +129,12 @@ def _is_as_written(now: Any, after: Any) -> bool:
     return covers(now, after)
 
 
+def annotations_in(item: Mapping[str, Any]) -> Mapping[str, str]:
+    return (item.get("metadata") or {}).get("annotations") or {}
+
+
 def _annotations(item: Mapping[str, Any], changes: Mapping[Any, Change], result: Restore) -> dict[str, Any]:
-    known = (item.get("metadata") or {}).get("annotations") or {}
+    known = annotations_in(item)
     wanted: dict[str, Any] = {}
     for change in changes.values():
         if change.role is not Role.ANNOTATION:

@@ -9,6 +9,7 @@ Room: maintenance (data). What can be said of a kind by data is said here; users
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,12 @@ class Backend:
     name: str = "/name"
     namespace: str = "/namespace"
     kind: str = "/kind"
+
+    @property
+    def entry(self) -> str:
+        """The entry of a list that it belongs to, with `{0}`, `{1}` for the stars."""
+        stars = iter(range(9))
+        return re.sub(r"\*", lambda _star: f"{{{next(stars)}}}", self.pattern.rpartition("/")[0])
 
 
 @dataclass(frozen=True)

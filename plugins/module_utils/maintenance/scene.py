@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
 from ..problems import BadOption, CannotLook, Interrupted, Problem, Refused
 from ..well_known import CONFIG_MAPS
-from .backups import Backup, backup_name, holders_in, made_at, read_backup
+from .backup_key import NO_KEY, BackupKey
+from .backups import Backup, backup_name, holders_in, made_at, not_readable, read_backup
 from .changes import Change
+from .checked_backup import why_not_ours
 from .locations import Location, locations_of
 from .markers import BACKUP, DIGEST, MARKER, OVERLAY, OVERLAY_PLACES, PAGE, ROLE
 from .route_kinds import NO_PAGES, RouteKind
@@ -138,10 +140,12 @@ def look(
     *,
     widely: bool = True,
     needed: frozenset[tuple[str, str]] | None = None,
+    key: BackupKey = NO_KEY,
 ) -> Scene:
     """`namespaces`: where targets may be (None: everywhere). `widely`: all routes, for what stays reachable.
 
-    `needed`: kinds that targets may have (None: all). The others would only have been good to know.
+    `needed`: kinds that targets may have (None: all). The others would only have been good to know. `key`: with which
+    backups have to be signed.
     """
     scene = Scene()
     wide = None if widely else namespaces
@@ -162,7 +166,7 @@ def look(
     scene.routes = {route.uid: route for route in found if route not in overlays}
     scene.strays = _put_in_front(overlays, scene.routes)
     for item in _config_maps(namespaces, cluster):
-        _sort_in(item, scene)
+        _sort_in(item, scene, key)
     return scene
 
 
@@ -204,21 +208,23 @@ def look_again(routes: Iterable[Route], cluster: Cluster) -> dict[str, Route]:
 
 
 def look_for_held(
-    holder: str, namespaces: frozenset[str] | None, cluster: Cluster
+    holder: str, namespaces: frozenset[str] | None, cluster: Cluster, key: BackupKey = NO_KEY
 ) -> tuple[list[Backup], list[Unreadable]]:
     """Backups of routes that are in maintenance on behalf of this one, and those that only say so."""
     seen = Scene()
     for item in _config_maps(namespaces, cluster):
-        _sort_in(item, seen)
+        _sort_in(item, seen, key)
     held = [backup for backup in seen.orphans if holder in backup.holders]
     return held, [one for one in seen.unreadable if holder in one.holders]
 
 
-def look_at_ours(namespaces: frozenset[str], cluster: Cluster) -> tuple[dict[Place, HostedPage], dict[str, Backup]]:
+def look_at_ours(
+    namespaces: frozenset[str], cluster: Cluster, key: BackupKey = NO_KEY
+) -> tuple[dict[Place, HostedPage], dict[str, Backup]]:
     """Pages by place, and backups by the uid of their route, as they are now."""
     seen = Scene()
     for item in _config_maps(namespaces, cluster):
-        _sort_in(item, seen)
+        _sort_in(item, seen, key)
     return seen.pages, {backup.target.uid: backup for backup in seen.orphans}
 
 
@@ -267,23 +273,31 @@ def _config_maps(namespaces: frozenset[str] | None, cluster: Cluster) -> list[di
     return [item for namespace in sorted(namespaces) for item in cluster.list_whole(CONFIG_MAPS, namespace, _OURS)]
 
 
-def _sort_in(item: Mapping[str, Any], scene: Scene) -> None:
+def _sort_in(item: Mapping[str, Any], scene: Scene, key: BackupKey) -> None:
     record = record_of(item["metadata"])
     if record.labels.get(ROLE) == PAGE:
         page = HostedPage(record, record.owner_uids, record.annotations.get(DIGEST, ""), made_at(item))
         scene.pages[page.place] = page
         return
     try:
-        backup = read_backup(item)
+        backup = read_backup(item, key)
+        route = scene.routes.get(backup.target.uid)
+        # Whoever may write in one namespace must not say how a route of another one was before.
+        if route is None or route.namespace != record.namespace:
+            scene.orphans.append(backup)
+        else:
+            _refuse_what_is_not_ours(backup, route)
+            route.backup = backup
     except Refused as problem:
         _set_aside(record, str(problem), scene)
-        return
-    route = scene.routes.get(backup.target.uid)
-    # Whoever may write in one namespace must not say how a route of another one was before.
-    if route is None or route.namespace != record.namespace:
-        scene.orphans.append(backup)
-    else:
-        route.backup = backup
+
+
+def _refuse_what_is_not_ours(backup: Backup, route: Route) -> None:
+    why = why_not_ours(backup.changes, route.kind, route.namespace, route.uid)
+    same = (backup.target.kind, backup.target.name) == (route.ref.kind, route.ref.name)
+    if why or not same:
+        what = f"it holds a change that no page makes ({why})" if same else f"it was made for {backup.target}"
+        raise not_readable(backup.record.namespace, backup.record.name, what)
 
 
 def _set_aside(record: Record, why: str, scene: Scene) -> None:

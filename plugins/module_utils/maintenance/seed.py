@@ -17,6 +17,7 @@ from typing import Any
 
 from ..events import Did
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
+from ..problems import Refused
 from ..well_known import CONFIG_MAPS, SERVICES
 from .backups import Backup, Began, Remarks
 from .locations import locations_of
@@ -32,7 +33,7 @@ from .markers import (
 )
 from .outcome import Run
 from .recalling import backends_in
-from .scene import Route, Scene
+from .scene import Route, Scene, Unreadable
 
 # Its flag stays on the list: with it, a living operator would put the page back.
 SEED_MARKS = (SEED_MARKER, SEED_SERVICE, SEED_ENABLED, SEED_PAGE)
@@ -51,8 +52,24 @@ def adopt_seed_backups(scene: Scene, run: Run) -> None:
         if route.backup is None and is_seeds(route):
             name = f"{BACKUP_PREFIX}{route.ref.name}"
             item = run.cluster.read_whole(CONFIG_MAPS, route.namespace, name)
-            if item is not None and _is_seeds(record_of(item["metadata"])):
+            if item is None or not _is_seeds(record_of(item["metadata"])):
+                continue
+            if run.key.secret:  # everybody who writes ConfigMaps there can make one
+                route.unreadable = _not_signed(route.namespace, name)
+                scene.unreadable.append(route.unreadable)
+            else:
                 route.backup = _read(item, route)
+
+
+def _not_signed(namespace: str, name: str) -> Unreadable:
+    why = Refused(
+        "the backup is not trusted",
+        which=f"ConfigMap {namespace}/{name}",
+        why="it is the maintenance-operator's, which signs none",
+        next_step="as a cluster administrator, restore the route with "
+        f"ansible-playbook sunset.kube.maintenance -e state=disabled -e namespace={namespace}",
+    )
+    return Unreadable(frozenset({SEED_HOLDER}), str(why))
 
 
 def is_seeds(route: Route) -> bool:

@@ -179,13 +179,14 @@ def _swap_beside(
     now = value_of(item, pointer)
     if (now is ABSENT and not beside.always) or (beside.only_if and now not in beside.only_if):
         return
-    after = _meanwhile(now, beside)
+    after = value_meanwhile(now, beside)
     if now == after:
         return
     _note(item, Change(Role.BESIDE, identity, beside.pattern, pointer, now, after), recorded, result)
 
 
-def _meanwhile(now: Any, beside: Beside) -> Any:
+def value_meanwhile(now: Any, beside: Beside) -> Any:
+    """What stands beside a backend while the page is shown."""
     key, words = beside.without
     if not key:
         return beside.page

@@ -36,7 +36,7 @@ _STALE = (MARKER, SEED_MARKER, SEED_SERVICE, SEED_PAGE)
 def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     meant = kinds_of(options.targets, options.kinds, run.cluster)
     namespaces = namespaces_of(options.targets)
-    scene = look(options.kinds, namespaces, run.cluster, widely=False)
+    scene = look(options.kinds, namespaces, run.cluster, widely=False, key=run.key)
     adopt_seed_backups(scene, run)
     chosen = choose(options.targets, meant, scene, before=True)
     now = run.cluster.server_time()
@@ -54,7 +54,7 @@ def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) ->
             _sweep_route(one.route, scene, options, outcome, run)
     _sweep_orphans(scene, options, outcome, run)
     _sweep_strays(scene, old, options, outcome, run)
-    sweep_pauses(outcome, run, dry_run=options.check_mode)
+    sweep_pauses(outcome, run, namespaces, dry_run=options.check_mode)
     _sweep_pages(scene, old, options, outcome, run)
     outcome.swept += sweep_seed_pages(scene, namespaces, run, dry_run=options.check_mode)
     outcome.changed = outcome.changed or bool(outcome.swept)
@@ -87,7 +87,9 @@ def _sweep_route(
         return
     if route.annotations.get(SEED_ENABLED) == "true":
         return  # the operator is about to show its page
-    stale = {key: ABSENT for key in _STALE if key in route.annotations}
+    # With its backup it is put back whole, later: the marker says that there is something to put back.
+    kept = MARKER if route.backup is not None else ""
+    stale = {key: ABSENT for key in _STALE if key in route.annotations and key != kept}
     if stale:
         outcome.swept.append(f"marks on {route.ref}")
         if not options.check_mode:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.carving import Openings
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.changes import Change, change_from
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.checked_backup import why_not_ours
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.originals import applied
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.restore import restore
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.route_kinds import ROUTE_KINDS, RouteKind
@@ -83,6 +84,8 @@ class Life:
         done = swap(self.item, self.kind, selection, page, self.known, carve=openings.carve)
         # As a backup keeps them: JSON with sorted keys.
         self.known += [change_from(json.loads(json.dumps(one.as_dict(), sort_keys=True))) for one in done.changes]
+        metadata = self.item["metadata"]
+        assert why_not_ours(self.known, self.kind, metadata.get("namespace", ""), metadata.get("uid", "")) == ""
         self.item = applied(self.item, done.operations)
         return done
 

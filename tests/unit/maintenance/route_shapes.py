@@ -13,6 +13,7 @@ from typing import Any
 import jsonpatch
 
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.changes import Change
+from ansible_collections.sunset.kube.plugins.module_utils.maintenance.checked_backup import why_not_ours
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.route_kinds import ROUTE_KINDS, RouteKind
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.swap import Selection, Swap, swap
 
@@ -169,6 +170,7 @@ def swapped(
 ) -> tuple[Item, list[Change], Swap]:
     """The route behind the page, what its backup holds then, and what was done."""
     done = swap(item, of, selection or Selection(), page, known)
+    assert why_not_ours([*known, *done.changes], of, "shop", "u-1") == "", "what a swap makes is taken back"
     return patched(item, done.operations), [*known, *done.changes], done
 
 
