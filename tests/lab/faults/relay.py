@@ -103,10 +103,9 @@ class Relay:
                 self._drop(identity)  # whatever is left of the stream is not for the next request
         if isinstance(fault, TruncatedBody):
             return self._truncate(answer, content, fault)
-        whole = answer.raw + (_in_chunks(content) if answer.chunked else content)
         if isinstance(fault, DrippingAnswer):
-            return self._drip(whole)
-        self._client.send(whole)
+            return self._drip(answer)
+        self._client.send(answer.raw + (_in_chunks(content) if answer.chunked else content))
         if isinstance(fault, StrayAnswer):
             self._desk.pause(_MOMENT)
             self._client.send(_answer(Answer(fault.status)))
@@ -121,12 +120,12 @@ class Relay:
         self._client.send(_answer(answer, with_body=request.method != "HEAD"))
         return True
 
-    def _drip(self, whole: bytes) -> bool:
-        """All but the last byte, and that only when the client has left: the send after that fails."""
-        for place in range(len(whole) - 1):
-            self._client.send(whole[place : place + 1])
+    def _drip(self, answer: Head) -> bool:
+        """The head, a byte at a time, with one header more that does not end before the client leaves."""
+        self._client.send(answer.raw[:-2] + b"X-Drip: ")
+        while not self._client.has_input():
+            self._client.send(b"x")
             self._desk.pause(_MOMENT)
-        self._client.wait_for_input()
         return False
 
     def _truncate(self, answer: Head, content: bytes, fault: TruncatedBody) -> bool:

@@ -77,7 +77,7 @@ class TruncatedBody:
 
 @dataclass(frozen=True)
 class DrippingAnswer:
-    """The server is asked at once; its answer comes a byte at a time, so slowly that it never ends."""
+    """The server is asked at once; its answer comes a byte at a time, and never ends."""
 
 
 @dataclass(frozen=True)

@@ -353,6 +353,15 @@ def test_what_must_not_be_left_behind_is_written_although_somebody_wishes_to_sto
         cluster.delete(DOMAINS, record("web"))
 
 
+def test_what_reports_on_a_run_still_writes_after_the_stop() -> None:
+    server, stop = FakeServer(), StopSign()
+    server.add(DOMAINS, "web")
+    cluster = cluster_on(server, None, stop)
+    cluster.outlive_the_run(50.0)
+    stop.set("received SIGTERM")
+    assert cluster.delete(DOMAINS, record("web")).gone
+
+
 def test_an_error_while_cleaning_up_ends_the_exception_to_the_rule() -> None:
     stop = StopSign()
     cluster = cluster_on(FakeServer(), None, stop)
