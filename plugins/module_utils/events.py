@@ -83,6 +83,7 @@ class StepEnded:
     survivors: int
     seconds: float
     released: int = 0
+    gone: int = 0  # deleted by other clients
     back: int | None = None  # of an undo: how many came back
 
 

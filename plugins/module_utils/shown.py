@@ -23,6 +23,7 @@ class Shown:
 
     deleted: frozenset[str] = frozenset()
     released: frozenset[str] = frozenset()
+    detached: frozenset[str] = frozenset()  # kept, and without their owners
     work: frozenset[str] = frozenset()  # of another kind: names that change with what is to be done
     terms: str = ""  # the digest of the terms it was shown under
     # Product → how its drain deals with what is outside of the cluster.
@@ -52,6 +53,7 @@ def shown_by(plan: Mapping[str, Any]) -> Shown:
     return Shown(
         deleted=frozenset(uid for step in steps for uid in _uids(step, "objects")),
         released=frozenset(uid for step in steps for uid in _uids(step, "release")),
+        detached=frozenset(uid for step in steps for uid in _uids(step, "detach")),
         work=frozenset(plan.get("work") or ()),
         terms=_terms(plan),
         policies={str(drain["profile"]): str(drain["policy"]) for drain in plan.get("drains") or ()},

@@ -269,6 +269,16 @@ kept:
   returned: when a plan was made
   type: list
   elements: dict
+gone:
+  description: What other clients deleted while the run was under way.
+  returned: when a plan was made
+  type: list
+  elements: dict
+lost:
+  description: What was to be kept and is not there at the end. Never empty without a failure.
+  returned: when a plan was made
+  type: list
+  elements: dict
 unmatched:
   description: Objects of which it could not be told whose they are.
   returned: when a plan was made

@@ -212,6 +212,11 @@ kept:
   returned: always
   type: list
   elements: dict
+gone:
+  description: What other clients deleted while the run was under way.
+  returned: always
+  type: list
+  elements: dict
 unmatched:
   description: Always empty; there for the sake of the other modules' results.
   returned: always

@@ -92,6 +92,9 @@ options:
     description:
       - What to do when objects are still there at the end of O(timeout) or of a step's own. V(continue) lists them
         and goes on with the next step.
+      - With V(continue) every step without a timeout of its own gets an equal share of the time that is left when it
+        begins, and so does every wave of a step, so that what is stuck does not take the time of what comes after it.
+        Time that a step does not need is left for the later ones.
     type: str
     choices: [fail, continue]
     default: fail
@@ -99,6 +102,9 @@ options:
     description:
       - What to do with a CustomResourceDefinition or a Namespace that would take objects with it that the plan does
         not show. V(keep) leaves it.
+      - It is looked into for the plan, and once more right before it is deleted. What came in between holds it back with
+        V(keep), and fails the run with V(refuse).
+      - Something kept, by a keep marker for example, holds it back with V(cascade), too.
     type: str
     choices: [refuse, cascade, keep]
     default: refuse
@@ -134,6 +140,8 @@ options:
   propagation_policy:
     description:
       - How the API server treats objects that the deleted ones own. Those that we find are deleted directly.
+      - A kept object whose owners are all deleted would be deleted with them. Its owner references are removed before,
+        which the plan shows (C(detach)) and which needs the permission to patch it.
     type: str
     choices: [Background, Foreground, Orphan]
     default: Background
@@ -231,7 +239,10 @@ steps:
       description: Objects in it.
       type: int
     deleted:
-      description: Objects that are gone.
+      description: Objects that this run deleted, with those that the garbage collector deleted because of it.
+      type: int
+    gone:
+      description: Objects that other clients deleted.
       type: int
     released:
       description: Objects whose finalizers were stripped.
@@ -247,10 +258,21 @@ counts:
     - Objects by verdict, and what came of them.
   returned: success
   type: dict
-  sample: {delete: 12, keep: 1, deleted: 12, released: 0, survivors: 0, refused: 0, gone: 0}
+  sample: {delete: 12, keep: 1, deleted: 12, released: 0, survivors: 0, refused: 0, detached: 0, gone: 0, lost: 0}
 kept:
   description:
-    - Objects that stay on purpose, each with verdict and reason.
+    - Objects that are kept on purpose, each once, with verdict and reason. They were there, with the same uid, at the
+      end of the run.
+  returned: success
+  type: list
+  elements: dict
+gone:
+  description: What other clients deleted while the run was under way.
+  returned: success
+  type: list
+  elements: dict
+lost:
+  description: What was to be kept and is not there at the end. Never empty without a failure.
   returned: success
   type: list
   elements: dict

@@ -94,8 +94,10 @@ options:
   volumes:
     description:
       - PersistentVolumeClaims that no record or manifest names. They hold data. Those that the application's
-        StatefulSets made, and all that are found in a whole O(namespace).
+        StatefulSets made, those that something in the plan owns, and all that are found in a whole O(namespace).
       - V(keep) leaves them. A namespace with such a claim in it is not deleted, O(delete_namespace) is refused.
+      - A claim that its owner would take along is detached from it first, which the plan shows. Claims that a Pod owns
+        are ephemeral volumes and are deleted with it.
     type: str
     choices: [keep, delete]
     default: keep
@@ -301,7 +303,18 @@ counts:
   returned: when a plan was made
   type: dict
 kept:
-  description: What belongs to it and stays on purpose, with the verdict and the reason.
+  description: What belongs to it and is kept on purpose, each once, with the verdict and the reason. It was there, with
+    the same uid, at the end of the run.
+  returned: when a plan was made
+  type: list
+  elements: dict
+gone:
+  description: What other clients deleted while the run was under way.
+  returned: when a plan was made
+  type: list
+  elements: dict
+lost:
+  description: What was to be kept and is not there at the end. Never empty without a failure.
   returned: when a plan was made
   type: list
   elements: dict

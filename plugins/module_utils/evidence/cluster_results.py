@@ -15,13 +15,14 @@ from ..teardown.managed_cluster.fleet import FleetOutcome
 from ..teardown.managed_cluster.lane import LaneOutcome
 from ..teardown.run_outcome import StepOutcome
 from .cluster_table import fleet_table
-from .ranked_results import kept_row, plan_rows, step_row, undo_of
+from .ranked_results import gone_in, kept_rows, plan_rows, step_row, undo_of
 from .results import MOST, bounded, survivor_of
 
 
 def fleet_result(outcome: FleetOutcome, requests: dict[str, Any]) -> dict[str, Any]:
     steps = [step for lane in outcome.lanes for run in lane.runs for step in run.steps]
     plan = outcome.plan
+    gone = gone_in(run for lane in outcome.lanes for run in lane.runs)
     result: dict[str, Any] = {
         "changed": outcome.changed or (outcome.check_mode and bool(plan.going)),
         "clusters": [_cluster(lane, outcome) for lane in outcome.lanes],
@@ -31,11 +32,13 @@ def fleet_result(outcome: FleetOutcome, requests: dict[str, Any]) -> dict[str, A
         "counts": {
             **plan.counts(),
             "deleted": sum(step.deleted for step in steps),
+            "gone": len(gone),
             "released": sum(step.released for step in steps),
             "clusters": len(outcome.lanes),
             "clusters_gone": sum(lane.phase == "gone" for lane in outcome.lanes),
         },
-        "kept": [kept_row(entry) for entry in plan.kept],
+        "kept": kept_rows(plan.kept),
+        "gone": [ref.as_dict() for ref in gone],
         "unmatched": [],
         "survivors": [
             survivor_of(one, outcome.server_time) for lane in outcome.lanes for one in lane.diagnosis.survivors

@@ -10,18 +10,20 @@ Room: evidence.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+from ..objects import ObjectRef
 from ..teardown.drain.draft import Drafts
 from ..teardown.drain.drain import DrainOutcome, forecast
 from ..teardown.drain.options import DrainOptions
 from ..teardown.drain.planning import Retained, external_of
 from ..teardown.drain.scene import KindView
 from ..teardown.drain.survey import Survey
-from ..teardown.plan import Step
+from ..teardown.plan import Entry, Step
 from ..teardown.run_outcome import StepOutcome
 from .drain_table import drain_table
-from .ranked_results import kept_row, plan_rows, step_row, undo_of
+from .ranked_results import gone_in, kept_rows, owners_diff, plan_rows, step_row, undo_of
 from .results import MOST, bounded, survivor_of
 
 _ERRORS = 20
@@ -49,14 +51,16 @@ def drain_result(outcome: DrainOutcome, options: DrainOptions, requests: dict[st
         "errors": _errors(outcome),
         "kinds": [_kind(view, survey, steps) for view in survey.scene.views],
         "table": drain_table(survey),
-        "retained": [_retained(one) for one in (*plan.retained, *_stripped(outcome))],
+        "retained": [_retained(one) for one in (*_there(plan.retained, outcome), *_stripped(outcome))],
         "stopped": [{"object": one.ref.as_dict(), "replicas": one.wanted} for one in outcome.stopped],
         "came_back": outcome.came_back,
         "forecast_seconds": round(forecast(survey, options)),
         "plan_hash": plan.whole.hash,
         "steps": [step_row(step) for step in steps.values()],
         "counts": _counts(outcome, survey, steps),
-        "kept": [kept_row(entry) for entry in plan.whole.kept] + _late(steps),
+        "kept": kept_rows([*plan.whole.kept, *_late(steps)], outcome.runs),
+        "gone": [ref.as_dict() for ref in gone_in(outcome.runs)],
+        "lost": [ref.as_dict() for ref in _lost(outcome)],
         "unmatched": [
             entry.member.ref.as_dict() for entry in plan.whole.kept if entry.verdict.fate.value == "unmatched"
         ],
@@ -79,14 +83,14 @@ def drain_plan(outcome: DrainOutcome) -> dict[str, Any]:
         "policy": survey.policy,
         "terms": survey.plan.terms.as_dict(),
         "steps": _plan_rows(survey, None),
-        "kept": [kept_row(entry) for entry in survey.plan.whole.kept],
+        "kept": kept_rows(survey.plan.whole.kept),
         "ledger": [_retained(one) for one in (*survey.plan.retained, *_stripped(outcome)) if one.external],
     }
 
 
 def drain_diff(outcome: DrainOutcome) -> dict[str, str]:
     """Every object the drain touches, before and after, for `--diff`."""
-    before, after = [], []
+    before, after = owners_diff(outcome.survey.plan.whole) if outcome.survey else ([], [])
     for step in outcome.survey.plan.whole.steps if outcome.survey else ():
         for release in step.releases:
             left = [name for name in release.record.finalizers if name not in release.finalizers]
@@ -133,6 +137,8 @@ def _steps(outcome: DrainOutcome, survey: Survey) -> dict[int, StepOutcome]:
         for step in run.steps:
             row = total.setdefault(step.step.rule.rank, StepOutcome(step.step))
             row.deleted += step.deleted
+            row.gone += step.gone
+            row.detached += step.detached
             row.released += step.released
             row.seconds += step.seconds
             row.survivors.extend(step.survivors)
@@ -148,7 +154,7 @@ def _done(outcome: DrainOutcome) -> int:
     planned = {id(step) for step in outcome.survey.plan.steps}
     steps = [step for run in outcome.runs for step in run.steps if id(step.step) in planned]
     freed = sum(release.done for step in outcome.survey.plan.steps for release in step.releases)
-    return freed + sum(step.deleted for step in steps)
+    return freed + sum(step.deleted + len(step.gone) for step in steps)
 
 
 def _anchor(survey: Survey) -> dict[str, Any] | None:
@@ -181,6 +187,7 @@ def _kind(view: KindView, survey: Survey, steps: dict[int, StepOutcome]) -> dict
         "total": len(planned.releases) + len(planned.going) if planned else 0,
         "released": step.released if step and planned else 0,
         "deleted": step.deleted if step and planned else 0,
+        "gone": len(step.gone) if step and planned else 0,
         "not_ours": len(planned.kept) if planned else 0,
     }
 
@@ -205,14 +212,27 @@ def _stripped(outcome: DrainOutcome) -> list[Retained]:
     return [Retained(ref, reason, known.get(ref.uid, {})) for ref in sorted(names, key=str)]
 
 
-def _late(steps: dict[int, StepOutcome]) -> list[dict[str, Any]]:
-    return [kept_row(entry) for step in steps.values() for entry in step.late_kept]
+def _late(steps: dict[int, StepOutcome]) -> list[Entry]:
+    return [entry for step in steps.values() for entry in step.late_kept]
+
+
+def _lost(outcome: DrainOutcome) -> list[ObjectRef]:
+    return list(dict.fromkeys(ref for run in outcome.runs for ref in run.kept.lost))
+
+
+def _there(retained: Sequence[Retained], outcome: DrainOutcome) -> list[Retained]:
+    """Without what was deleted in the cluster all the same; what it stands for elsewhere is not known then."""
+    missing = {uid for run in outcome.runs for uid in run.kept.missing}
+    return [one for one in retained if one.object.uid not in missing]
 
 
 def _counts(outcome: DrainOutcome, survey: Survey, steps: dict[int, StepOutcome]) -> dict[str, int]:
     counts: Counter[str] = survey.plan.whole.counts()
     counts["released"] = sum(step.released for step in steps.values())
     counts["deleted"] = sum(step.deleted for step in steps.values())
+    counts["gone"] = len(gone_in(outcome.runs))
+    counts["detached"] = sum(step.detached for step in steps.values())
+    counts["lost"] = len(_lost(outcome))
     counts["survivors"] = len(outcome.diagnosis.survivors)
     return dict(counts)
 

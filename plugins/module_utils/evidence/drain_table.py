@@ -30,6 +30,7 @@ def drain_table(survey: Survey) -> list[str]:
         f"policy {survey.policy}",
         *(line for step in busy for line in _kind(step, share)),
         *_cut([f"stays elsewhere: {_bill(one)}" for one in plan.retained if one.external], _MOST_STAYING),
+        *_cut([f"loses an owner: {one.text}, and is kept" for one in plan.whole.detachments], _MOST_STAYING),
         *_cut([f"not touched: {_why(entry)}" for entry in plan.whole.kept], _MOST_STAYING),
     ]
 

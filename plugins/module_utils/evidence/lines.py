@@ -47,7 +47,8 @@ def _ending(event: StepEnded) -> list[str]:
     if event.back is not None:
         return [f"{event.back} back", *([f"{event.survivors} not brought back"] if event.survivors else [])]
     done = [f"{event.released} released"] if event.released else []
-    done += [f"{event.deleted} gone"] if event.deleted or not done else []
+    gone, others = event.deleted + event.gone, f" ({event.gone} by others)" if event.gone else ""
+    done += [f"{gone} gone{others}"] if gone or not done else []
     return [*done, *([f"{event.survivors} still there"] if event.survivors else [])]
 
 

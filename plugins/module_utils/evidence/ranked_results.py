@@ -10,16 +10,18 @@ Room: evidence.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..objects import ObjectRef
+from ..teardown.detachments import Detachment
 from ..teardown.keepsakes import Keepsakes
 from ..teardown.members.claims import Claim
 from ..teardown.members_info import ShownMembers
 from ..teardown.plan import Entry, Plan, Step
 from ..teardown.plan_reach import reach_of
 from ..teardown.ranked_delete import RankedOutcome
-from ..teardown.run_outcome import StepOutcome
+from ..teardown.run_outcome import RunOutcome, StepOutcome
 from ..teardown.verdicts import Fate
 from .results import MOST, bounded, survivor_of
 
@@ -34,7 +36,9 @@ def ranked_result(outcome: RankedOutcome, requests: dict[str, Any]) -> dict[str,
         # A plan that was rehearsed or refused shows its steps all the same.
         "steps": [step_row(step) for step in outcome.run.steps] or _planned_steps(plan),
         "counts": _counts(outcome),
-        "kept": [kept_row(entry) for entry in (*plan.kept, *_late(outcome))] + _replaced(outcome),
+        "kept": kept_rows([*plan.kept, *_late(outcome)], [outcome.run]) + _replaced(outcome),
+        "gone": [ref.as_dict() for ref in gone_in([outcome.run])],
+        "lost": [ref.as_dict() for ref in outcome.run.kept.lost],
         "unmatched": [entry.member.ref.as_dict() for entry in plan.unmatched if entry.verdict.fate is Fate.UNMATCHED],
         "survivors": [survivor_of(one, outcome.server_time) for one in outcome.diagnosis.survivors],
         **reach_rows(plan),
@@ -65,6 +69,7 @@ def plan_rows(plan: Plan, most: int | None = None) -> list[dict[str, Any]]:
             "force": step.rule.force,
             "waves": len(step.waves),
             "total": len(step.going),
+            "detach": [_detached(one) for one in step.detachments][:most],
             "objects": [_planned(entry, wave) for wave, entry in _in_order(step)][:most],
         }
         for step in plan.steps
@@ -78,7 +83,7 @@ def ranked_plan(outcome: RankedOutcome) -> dict[str, Any]:
         "source": outcome.source,
         "terms": outcome.plan.terms.as_dict(),
         "steps": plan_rows(outcome.plan),
-        "kept": [kept_row(entry) for entry in outcome.plan.kept],
+        "kept": kept_rows(outcome.plan.kept),
         **reach_rows(outcome.plan),
     }
 
@@ -118,7 +123,20 @@ def ranked_diff(outcome: RankedOutcome) -> dict[str, str]:
         for entry in step.going
     ]
     cut = [*lines[:MOST], f"… and {len(lines) - MOST} more\n"] if len(lines) > MOST else lines
-    return {"before_header": "objects", "after_header": "objects", "before": "".join(cut), "after": ""}
+    before, after = owners_diff(outcome.plan)
+    return {
+        "before_header": "objects",
+        "after_header": "objects",
+        "before": "".join(before + cut),
+        "after": "".join(after),
+    }
+
+
+def owners_diff(plan: Plan) -> tuple[list[str], list[str]]:
+    """Kept objects with their owners, before and after."""
+    touched = plan.detachments[:MOST]
+    before = [f"{one.ref}: owned by {', '.join(map(str, one.owners))}\n" for one in touched]
+    return before, [f"{one.ref}: owned by none of these\n" for one in touched]
 
 
 def _in_order(step: Step) -> list[tuple[int, Entry]]:
@@ -135,6 +153,10 @@ def _planned(entry: Entry, wave: int) -> dict[str, Any]:
     }
 
 
+def _detached(one: Detachment) -> dict[str, Any]:
+    return {"object": one.ref.as_dict(), "owners": [owner.as_dict() for owner in one.owners]}
+
+
 def _planned_steps(plan: Plan) -> list[dict[str, Any]]:
     return [step_row(StepOutcome(step)) for step in plan.steps]
 
@@ -145,6 +167,7 @@ def step_row(step: StepOutcome) -> dict[str, Any]:
         "rank": step.step.rule.rank,
         "total": step.step.size,
         "deleted": step.deleted,
+        "gone": len(step.gone),
         "released": step.released,
         "kept": len(step.step.kept) + len(step.late_kept),
         "seconds": round(step.seconds, 3),
@@ -157,12 +180,27 @@ def _counts(outcome: RankedOutcome) -> dict[str, int]:
     counts["released"] = sum(step.released for step in outcome.run.steps)
     counts["survivors"] = len(outcome.run.survivors)
     counts["refused"] = sum(len(step.refused) for step in outcome.run.steps) + len(outcome.refused_in_rehearsal)
-    counts["gone"] = outcome.absent
+    counts["detached"] = sum(step.detached for step in outcome.run.steps)
+    counts["gone"] = outcome.absent + len(gone_in([outcome.run]))
+    counts["lost"] = len(outcome.run.kept.lost)
     return dict(counts)
 
 
 def _late(outcome: RankedOutcome) -> Sequence[Entry]:
     return [entry for step in outcome.run.steps for entry in step.late_kept]
+
+
+def gone_in(runs: Iterable[RunOutcome]) -> list[ObjectRef]:
+    """What other clients deleted while the run was under way, whether the plan deletes it or leaves it."""
+    found = [ref for run in runs for ref in (*(ref for step in run.steps for ref in step.gone), *run.kept.gone)]
+    return list(dict.fromkeys(found))
+
+
+def kept_rows(entries: Iterable[Entry], runs: Sequence[RunOutcome] = ()) -> list[dict[str, Any]]:
+    """Each object once, and none that a run has found missing at its end."""
+    missing = {uid for run in runs for uid in run.kept.missing}
+    once = {entry.member.record.uid: entry for entry in entries if entry.member.record.uid not in missing}
+    return [kept_row(entry) for entry in once.values()]
 
 
 def kept_row(entry: Entry) -> dict[str, Any]:

@@ -115,6 +115,7 @@ def _timeline(stretches: Sequence[Stretch]) -> Iterator[str]:
 def _summary(one: Stretch, whole: float) -> str:
     begin, length = 100 * one.begin / whole, max(100 * (one.end - one.begin) / whole, 0.5)
     told = [f"{one.deleted} deleted"] * bool(one.deleted) + [f"{one.released} released"] * bool(one.released)
+    told += [f"{one.gone} deleted by others"] * bool(one.gone)
     told += [f"{one.survivors} still there"] * bool(one.survivors)
     told = told or [f"{len(one.writes)} writes"]
     kind = "late" if one.survivors else "bar"

@@ -29,6 +29,7 @@ class Stretch:
     writes: list[list[str]] = field(default_factory=list)
     survivors: int = 0
     deleted: int = 0
+    gone: int = 0  # deleted by other clients
     released: int = 0
     ended: bool = False
 
@@ -49,6 +50,7 @@ def stretches_of(rows: Iterable[Mapping[str, Any]]) -> list[Stretch]:
         if row["event"] == "stepended" and (step := _open_step(found, row["step"])):
             step.end, step.ended = seconds, True
             step.survivors, step.deleted, step.released = row["survivors"], row["deleted"], row["released"]
+            step.gone = row.get("gone") or 0
         elif not found[-1].ended:
             found[-1].end = max(found[-1].end, seconds)
     return [one for one in found if one.writes or one.name != _BEFORE]

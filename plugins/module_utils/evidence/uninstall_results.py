@@ -24,7 +24,7 @@ from .results import MOST, bounded
 from .uninstall_tree import uninstall_text, verified_text
 
 # Lists that drains and the deletion both have, one after the other.
-_JOINED = ("steps", "kept", "survivors", "unmatched")
+_JOINED = ("steps", "survivors", "unmatched", "gone", "lost")
 
 
 def uninstall_result(outcome: UninstallOutcome, options: UninstallOptions, requests: dict[str, Any]) -> dict[str, Any]:
@@ -48,6 +48,7 @@ def uninstall_result(outcome: UninstallOutcome, options: UninstallOptions, reque
         "total": scheme.size,
         "forecast": round(outcome.forecast),
         **{name: [row for part in parts for row in part[name]] for name in _JOINED},
+        "kept": _once([row for part in parts for row in part["kept"]]),
         "retained": [row for part in parts for row in part.get("retained", ())],
         "counts": dict(counts),
         **reach_rows(scheme.plan),
@@ -94,6 +95,10 @@ def uninstall_undo(outcome: UninstallOutcome) -> dict[str, Any] | None:
     bundles = [*(drain_undo(one) for one in outcome.drains), undo_bundle(outcome.deletion)]
     kept = [bundle for bundle in bundles if bundle]
     return joined(kept) if kept else None
+
+
+def _once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return list({row["object"]["uid"]: row for row in rows}.values())
 
 
 def _finding(one: Finding) -> dict[str, str]:

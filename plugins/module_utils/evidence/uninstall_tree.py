@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from ..objects import ObjectRef
 from ..teardown.drain.survey import Survey
-from ..teardown.plan import Entry, Step
+from ..teardown.plan import Entry, Plan, Step
 from ..teardown.plan_reach import reach_of
 from ..teardown.run_outcome import StepOutcome
 from ..teardown.uninstall.leftovers import Leftovers
@@ -40,7 +40,8 @@ def uninstall_text(outcome: UninstallOutcome) -> list[str]:
     _steps(root, scheme, outcome, done=done)
     _survivors(root, outcome)
     _reach(root, scheme)
-    _kept(root, scheme)
+    _detached(root, outcome.deletion.plan if done else scheme.plan, done=done)
+    _kept(root, outcome.deletion.plan if done else scheme.plan, outcome)
     _leftovers(root, outcome)
     return [*drawn(root), *_summary(scheme, outcome, done=done)]
 
@@ -68,6 +69,7 @@ def _drain(root: Branch, survey: Survey, *, done: bool) -> None:
         ):
             for line in _by_kind(refs):
                 branch.add(f"{word} {line}")
+    _detached(branch, plan, done=False)
     if not branch.below:
         branch.add("nothing to release")
 
@@ -100,7 +102,8 @@ def _came_to(step: Step, result: StepOutcome | None) -> str:
     if result is None or not result.begun:
         return f": {len(step.going)}"
     stay = f", {len(result.survivors)} still there" if result.survivors else ""
-    return f": {result.deleted} of {len(step.going)} gone{stay}"
+    others = f" ({len(result.gone)} by others)" if result.gone else ""
+    return f": {result.deleted + len(result.gone)} of {len(step.going)} gone{others}{stay}"
 
 
 def _reach(root: Branch, scheme: Scheme) -> None:
@@ -118,8 +121,23 @@ def _reach(root: Branch, scheme: Scheme) -> None:
             branch.add(f"{line} - {why}")
 
 
-def _kept(root: Branch, scheme: Scheme) -> None:
-    kept = [entry for entry in scheme.plan.kept if entry.verdict.fate.value != "protected"]
+def _detached(root: Branch, plan: Plan, *, done: bool) -> None:
+    """Kept objects that would be deleted with their owners."""
+    if not plan.detachments:
+        return
+    branch = root.add(f"owner references {'removed' if done else 'to remove'}: {len(plan.detachments)}")
+    for one in plan.detachments[:_MOST]:
+        branch.add(f"{one.text}, and is kept")
+    if len(plan.detachments) > _MOST:
+        branch.add(f"and {len(plan.detachments) - _MOST} more, see plan")
+
+
+def _kept(root: Branch, plan: Plan, outcome: UninstallOutcome) -> None:
+    missing = outcome.deletion.run.kept.missing
+    late = [entry for step in outcome.deletion.run.steps for entry in step.late_kept]
+    once = {entry.member.record.uid: entry for entry in (*plan.kept, *late)}
+    found = [entry for uid, entry in once.items() if uid not in missing]
+    kept = [entry for entry in found if entry.verdict.fate.value != "protected"]
     if not kept:
         return
     branch = root.add(f"stays: {len(kept)}")
@@ -172,7 +190,7 @@ def _summary(scheme: Scheme, outcome: UninstallOutcome, *, done: bool) -> list[s
     if not scheme.size:
         return ["nothing to do"]
     if done:
-        gone = sum(step.deleted for step in outcome.deletion.run.steps)
+        gone = sum(step.deleted + len(step.gone) for step in outcome.deletion.run.steps)
         return [f"{gone} objects gone in {outcome.seconds:.1f} s; plan {scheme.hash}"]
     words = f"{scheme.size} objects in {steps} steps, about {outcome.forecast:.0f} s"
     return [f"{words}; plan {scheme.hash}"]

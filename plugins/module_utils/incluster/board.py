@@ -118,7 +118,9 @@ class Board:
             self._is_draining()
         elif isinstance(event, StepEnded):
             left = f", {event.survivors} still there" if event.survivors else ""
-            self._announce_softly("StepEnded", f"{event.step}: {event.deleted + event.released} done{left}")
+            self._announce_softly(
+                "StepEnded", f"{event.step}: {event.deleted + event.gone + event.released} done{left}"
+            )
         elif isinstance(event, Progress):
             waiting = "".join(f"; {count} wait on {what}" for what, count in event.waiting.items())
             self._waiting["progress"] = f"{event.done}/{event.total}"

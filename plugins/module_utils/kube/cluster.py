@@ -12,7 +12,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..clock import Clock, Deadline, StopSign
@@ -159,6 +159,11 @@ class Cluster:
         self, resource: Resource, record: Record, names: Sequence[str], *, dry_run: bool = False
     ) -> writes.Written:
         return writes.remove_finalizers(self._transport, resource, record, names, dry_run=dry_run)
+
+    def remove_owner_references(
+        self, resource: Resource, record: Record, uids: Collection[str], *, dry_run: bool = False
+    ) -> writes.Written:
+        return writes.remove_owner_references(self._transport, resource, record, uids, dry_run=dry_run)
 
     def json_patch(
         self, resource: Resource, record: Record, operations: Sequence[dict[str, Any]], *, dry_run: bool = False

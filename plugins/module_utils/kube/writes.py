@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 import json
 import urllib.parse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,10 +132,33 @@ def remove_finalizers(
     Each entry is tested at its place before it is removed, so that a list that moved under us is refused (422) and
     read again, and an entry somebody else added is never lost.
     """
+    return _remove_entries(
+        transport, resource, record, lambda now: finalizer_patch(now, names), "the finalizer", dry_run=dry_run
+    )
+
+
+def remove_owner_references(
+    transport: Transport, resource: Resource, record: Record, uids: Collection[str], *, dry_run: bool = False
+) -> Written:
+    """Remove the references to these owners, tested at their places as finalizers are. The object itself stays."""
+    return _remove_entries(
+        transport, resource, record, lambda now: owner_patch(now, uids), "the owner reference", dry_run=dry_run
+    )
+
+
+def _remove_entries(
+    transport: Transport,
+    resource: Resource,
+    record: Record,
+    patch_for: Callable[[Record], list[dict[str, Any]]],
+    what: str,
+    *,
+    dry_run: bool,
+) -> Written:
     which = f"{resource.kind} {record.place}"
     unheard = False
     for _race in range(_RACES):
-        patch = finalizer_patch(record, names)
+        patch = patch_for(record)
         if not patch:
             return Written(Effect.DONE if unheard else Effect.ALREADY, record)
         answer = _json_patch(transport, resource, record, patch, dry_run)
@@ -145,7 +168,7 @@ def remove_finalizers(
             return Written(Effect.GONE if proves_gone(left) else Effect.DONE, left)
         if answer.status == 404:
             return _gone(record, by_us=unheard)
-        problem = error_from(answer, "cannot remove the finalizer from", which)
+        problem = error_from(answer, f"cannot remove {what} from", which)
         if not _lost_a_race(answer.status, problem):
             return Written(Effect.REFUSED, record, problem)
         try:
@@ -169,6 +192,19 @@ def finalizer_patch(record: Record, names: Sequence[str]) -> list[dict[str, Any]
     for place in reversed(places):
         path = f"/metadata/finalizers/{place}"
         patch.append({"op": "test", "path": path, "value": record.finalizers[place]})
+        patch.append({"op": "remove", "path": path})
+    return patch
+
+
+def owner_patch(record: Record, uids: Collection[str]) -> list[dict[str, Any]]:
+    """The same for owner references, which are known by their uids."""
+    places = [place for place, uid in enumerate(record.owner_uids) if uid in uids]
+    if not places:
+        return []
+    patch: list[dict[str, Any]] = [{"op": "test", "path": "/metadata/uid", "value": record.uid}]
+    for place in reversed(places):
+        path = f"/metadata/ownerReferences/{place}"
+        patch.append({"op": "test", "path": f"{path}/uid", "value": record.owner_uids[place]})
         patch.append({"op": "remove", "path": path})
     return patch
 

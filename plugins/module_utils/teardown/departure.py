@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,7 @@ class Departed:
     """How a departure ended, for those it was about."""
 
     gone: int = 0
+    by_others: list[Leaver] = field(default_factory=list)  # of these: what another client has deleted
     replaced: list[Leaver] = field(default_factory=list)
     refused: list[tuple[Leaver, Problem]] = field(default_factory=list)
     survivors: list[Leaver] = field(default_factory=list)
@@ -57,7 +58,7 @@ class Departure:
     Many may be in the books while only some are waited for: those of the step whose turn it is.
     """
 
-    def __init__(self, leavers: Iterable[Leaver], clock: Clock) -> None:
+    def __init__(self, leavers: Iterable[Leaver], clock: Clock, by_us: Iterable[str] = ()) -> None:
         self._pending = {leaver.record.uid: leaver for leaver in leavers}
         self._awaited = set(self._pending)
         self._total = self._left = len(self._awaited)
@@ -67,6 +68,8 @@ class Departure:
         self._replaced: dict[str, Leaver] = {}
         self._refused: dict[str, tuple[Leaver, Problem]] = {}
         self._given_up = False
+        self.by_us = set(by_us)  # uids that were deleted by our own request
+        self._struck: dict[str, Leaver] = {}
 
     def expect(self, leavers: Iterable[Leaver]) -> None:
         """From now on `wait` is about these. Who is not in the books any more is gone already."""
@@ -118,6 +121,17 @@ class Departure:
 
     # -- told by whoever writes ----------------------------------------------------------------------------------------
 
+    def deleted(self, leaver: Leaver, written: Written) -> None:
+        """The answer to a DELETE of ours. ALREADY means that another client was faster."""
+        if written.changed:
+            self.by_us.add(leaver.record.uid)
+        self.wrote(leaver, written)
+
+    def refuse(self, leaver: Leaver, problem: Problem) -> None:
+        """It is not deleted, and the run has failed."""
+        self._refused[leaver.record.uid] = (leaver, problem)
+        self._strike_off(leaver.record.uid)
+
     def wrote(self, leaver: Leaver, written: Written) -> None:
         uid = leaver.record.uid
         if written.gone:
@@ -126,8 +140,7 @@ class Departure:
             self._replaced[uid] = leaver  # before striking off: that may wake whoever counts
             self._strike_off(uid)
         elif written.problem is not None:
-            self._refused[uid] = (leaver, written.problem)
-            self._strike_off(uid)
+            self.refuse(leaver, written.problem)
         elif written.record is not None:
             leaver.record = written.record
 
@@ -157,11 +170,33 @@ class Departure:
         refused = [entry for uid, entry in self._refused.items() if uid in self._awaited]
         return Departed(
             gone=self._total - len(survivors) - len(replaced) - len(refused),
+            by_others=self._deleted_by_others({*self._replaced, *self._refused}),
             replaced=replaced,
             refused=refused,
             survivors=survivors,
             blind=dict(self._blind),
         )
+
+    def _deleted_by_others(self, without: set[str]) -> list[Leaver]:
+        """What we deleted takes its dependants along: those count as ours."""
+        gone = {uid: self._struck[uid] for uid in self._awaited if uid in self._struck and uid not in without}
+        return [
+            leaver
+            for uid, leaver in gone.items()
+            if uid not in self.by_us and not self.by_us.intersection(self._above(leaver))
+        ]
+
+    def _above(self, leaver: Leaver) -> Iterator[str]:
+        """Its owners and theirs, as far as they are in the books."""
+        seen: set[str] = set()
+        queue = list(leaver.record.owner_uids)
+        while queue:
+            uid = queue.pop()
+            if uid not in seen:
+                seen.add(uid)
+                yield uid
+                above = self._struck.get(uid) or self._pending.get(uid)
+                queue += above.record.owner_uids if above else ()
 
     def progress(self, step: str, deadline: Deadline, note: Callable[[Record], str] | None = None) -> Progress:
         """How far it is. `note` says in words what holds an object."""
@@ -171,7 +206,10 @@ class Departure:
 
     def _strike_off(self, uid: str) -> bool:
         with self._moved:
-            known = self._pending.pop(uid, None) is not None
+            leaver = self._pending.pop(uid, None)
+            known = leaver is not None
+            if leaver is not None:
+                self._struck[uid] = leaver
             # The common case is cheap: whoever is not waited for, or not the last, wakes nobody.
             if known and uid in self._awaited:
                 self._left -= 1
@@ -208,7 +246,7 @@ def delete_and_wait(
         if stop.is_set() or deadline.passed():
             return
         written = cluster.delete(leaver.resource, leaver.record)
-        departure.wrote(leaver, written)
+        departure.deleted(leaver, written)
         tell(Did("delete", leaver.ref, written.effect.value))
 
     with cluster.following(listings, departure):

@@ -20,6 +20,10 @@ from .members.looking import Member
 from .verdicts import Fate, Verdict
 
 CRD = ("apiextensions.k8s.io", "customresourcedefinitions")
+# Kinds that the cluster's own controllers make for their owners.
+MADE_BY_CONTROLLERS = frozenset(
+    {("", "pods"), ("apps", "replicasets"), ("apps", "controllerrevisions"), ("batch", "jobs")}
+)
 
 
 @dataclass
@@ -32,6 +36,8 @@ class Facts:
     keep_markers: bool = True
     # uid of a definition or namespace → why others would go with it. Only filled where the task says to keep such.
     takes_others_along: dict[str, str] = field(default_factory=dict)
+    # Kind → why objects of it are kept although something in the plan owns them.
+    keep_owned: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 def judge(member: Member, facts: Facts) -> Verdict:
@@ -65,6 +71,8 @@ def carries_a_keep_marker(member: Member, facts: Facts) -> Verdict | None:
 def owned_by_somebody_else(member: Member, facts: Facts) -> Verdict | None:
     if not facts.check_ownership or facts.not_ours is None:
         return None
+    if member.dependant and (member.resource.group, member.resource.plural) in MADE_BY_CONTROLLERS:
+        return None  # its labels come from a template; whose it is, its owner reference says
     why = facts.not_ours(member.record, member.marked)
     return Verdict(Fate.NOT_OWNED, why) if why else None
 

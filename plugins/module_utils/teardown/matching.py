@@ -51,6 +51,10 @@ class Matcher:
             places.sort(key=lambda place: self.rules[place].standard is not None)
         return next((place for place in places if self._takes(self.rules[place], member)), None)
 
+    def excludes(self, member: Member) -> bool:
+        """Whether a step says that it does not take this one."""
+        return any(self._excluded(rule, member) for rule in self.rules if not rule.context)
+
     def _takes(self, rule: StepRule, member: Member) -> bool:
         if rule.context:
             return False  # that step is about another cluster

@@ -20,6 +20,7 @@ from ..problems import Problem
 from ..profiles.built_in_groups import BUILT_IN_GROUPS
 from ..shown import Shown
 from ..terms import Terms
+from .detachments import Detachment
 from .guards import Facts, judge
 from .matching import Matcher
 from .members.claims import Claim, Membership
@@ -57,12 +58,14 @@ class Step:
     """Members that go together, in waves. `kept` are those that the step would take, but a guard objects.
 
     `releases` lose finalizers before the first wave begins; they stay, unless they are in a wave as well.
+    `detachments` lose owner references before the wave that would take them along begins; they are kept.
     """
 
     rule: StepRule
     waves: list[list[Entry]] = field(default_factory=list)
     kept: list[Entry] = field(default_factory=list)
     releases: list[Release] = field(default_factory=list)
+    detachments: list[Detachment] = field(default_factory=list)
 
     @property
     def going(self) -> list[Entry]:
@@ -110,6 +113,7 @@ class Plan:
                 *(step.rule.name, step.rule.force, step.rule.before_delete),
                 [named for wave in step.waves if (named := _identities(wave, going))],
                 sorted([*release.ref.as_dict().values(), *release.finalizers] for release in step.releases),
+                *_without_owners(step.detachments),
             ]
             for step in self.steps
         ]
@@ -119,12 +123,27 @@ class Plan:
     def releases(self) -> list[Release]:
         return [release for step in self.steps for release in step.releases]
 
+    @property
+    def detachments(self) -> list[Detachment]:
+        return [one for step in self.steps for one in step.detachments]
+
+    def keep(self, member: Member, verdict: Verdict) -> None:
+        """One more that is kept: found because of what the plan deletes, and in no step."""
+        self.unmatched.append(Entry(member, verdict))
+
+    def forget_kept(self, uids: Set[str]) -> None:
+        """These are not kept after all."""
+        for step in self.steps:
+            step.kept = [entry for entry in step.kept if entry.member.record.uid not in uids]
+        self.unmatched = [entry for entry in self.unmatched if entry.member.record.uid not in uids]
+
     def is_rest_of(self, shown: Shown) -> bool:
         """Whether nothing happens to anybody but what was shown; nobody was shown nothing."""
         going = {entry.member.record.uid for entry in self.going}
         released = {one.record.uid for one in self.releases}
         alike = shown.terms == self.terms.digest
-        return bool(shown) and alike and going <= shown.deleted and released <= shown.touched
+        detached = {one.record.uid for one in self.detachments} <= shown.detached
+        return bool(shown) and alike and detached and going <= shown.deleted and released <= shown.touched
 
     def counts(self) -> Counter[str]:
         counts = Counter(entry.verdict.fate.value for entry in (*self.going, *self.kept))
@@ -136,6 +155,10 @@ class Plan:
 def _identities(wave: Sequence[Entry], going: Set[str]) -> list[list[str]]:
     members = [entry.member for entry in wave if not _goes_with_its_owners(entry.member, going)]
     return sorted(list(member.ref.as_dict().values()) for member in members)
+
+
+def _without_owners(detachments: Sequence[Detachment]) -> list[list[list[str]]]:
+    return [sorted([one.record.uid, *sorted(one.owner_uids)] for one in detachments)] if detachments else []
 
 
 def _goes_with_its_owners(member: Member, going: Set[str]) -> bool:
@@ -268,6 +291,8 @@ def make_plan(ground: Ground) -> Plan:
     for member in ground.members:
         verdict = judge(member, ground.facts)
         place = ground.matcher.step_of(member)
+        if place is None and member.dependant and verdict.fate in GOING and not ground.matcher.excludes(member):
+            continue  # the garbage collector deletes it with its owner
         if place is None:
             why = verdict if verdict.fate not in GOING else Verdict(Fate.UNMATCHED, "no step takes it")
             plan.unmatched.append(Entry(member, why))

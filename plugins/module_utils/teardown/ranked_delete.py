@@ -23,7 +23,7 @@ from .before_delete import check_before_delete
 from .blockers.survivors import Diagnosis, diagnose, name_the_first
 from .dependants import find_dependants
 from .dialects import read_order
-from .foreign import Foreign, find_foreign, look_into_namespaces, refuse
+from .foreign import Foreign, find_foreign, going_along, kept_among, look_into_namespaces, refuse
 from .guards import Facts, judge
 from .healers import find_healers
 from .keepsakes import Keepsakes, keep
@@ -32,6 +32,7 @@ from .members.claims import Claim, Membership
 from .members.looking import Looker, Member
 from .members.manifests import manifest_membership
 from .members.sources import check_members, chosen_source, manifest_sources, read_members
+from .owned_and_kept import look_for_what_they_own, plan_detachments
 from .plan import GOING, Ground, Plan, gather_ground, make_plan, order_facts, plan_elsewhere
 from .plan_reach import reach_of, warnings_of
 from .rehearsal import Refusal, rehearse, why_refused
@@ -40,6 +41,7 @@ from .run import Site, carry_out
 from .run_outcome import RunOptions, RunOutcome
 from .steps import DEFAULT_STEPS, StepRule
 from .truce import left_waiting, pauses_of
+from .verdicts import Fate
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -122,6 +124,7 @@ def parse_ranked(
             grace_seconds=params["grace_period_seconds"],
             finalize_namespaces=params["finalize_namespaces"],
             before_delete=before_delete,
+            foreign=params["foreign_instances"],
         ),
         explicit_first=bool(params["deletion_order_rules"]),
         default_order=not groups and not params["deletion_order_rules"],
@@ -210,7 +213,7 @@ def plan_deletion(
 ) -> Deletion:
     looker = Looker(cluster, tell)
     ground = ground_of(options, membership, looker, cluster, adjust)
-    plan, foreign = plan_of(ground, looker, options.foreign)
+    plan, foreign = plan_of(ground, looker, options.foreign, orphan=options.run.propagation == "Orphan")
     sites: dict[str | None, Site] = {None: Site(cluster, looker, ground.matcher, ground.facts)}
     sites.update(_sites_elsewhere(plan, other_cluster, tell))
     plan.terms = Terms({context or "": site.cluster.identity() for context, site in sites.items()}, options.hashed)
@@ -253,11 +256,19 @@ def ground_of(
     if options.run.propagation != "Orphan":
         # Of those that go: what a kept object owns stays with it.
         going = [member for member in ground.members if _goes(member, ground)]
-        owned = find_dependants(going, looker)
+        kept = {member.record.uid for member in ground.members if _is_kept(member, ground)}
+        owned = find_dependants(going, looker, ground.facts, kept)
         # An owner in the plan confirms what the release metadata names.
         confirmed = {member.record.uid for member in owned if _goes(member, ground)}
-        ground.members = [member for member in ground.members if member.record.uid not in confirmed] + owned
+        ground.members = [member for member in ground.members if member.record.uid not in confirmed]
+        known = {member.record.uid for member in ground.members}
+        ground.members += [member for member in owned if member.record.uid not in known]
     return ground
+
+
+def _is_kept(member: Member, ground: Ground) -> bool:
+    """Whatever owns it. Only what does not say whose it is may still be confirmed by its owner."""
+    return not _goes(member, ground) and judge(member, ground.facts).fate is not Fate.NOT_OWNED
 
 
 def _goes(member: Member, ground: Ground) -> bool:
@@ -348,14 +359,21 @@ def _add_the_namespace(options: RankedOptions, membership: Membership) -> None:
         membership.claims.append(Claim("", "Namespace", value, version="v1", source=membership.source, marked=False))
 
 
-def plan_of(ground: Ground, looker: Looker, policy: str) -> tuple[Plan, list[Foreign]]:
+def plan_of(ground: Ground, looker: Looker, policy: str, *, orphan: bool = False) -> tuple[Plan, list[Foreign]]:
     """The plan, and what would go along unseen, if that is a reason to refuse it."""
     plan = make_plan(ground)
-    foreign = [] if policy == "cascade" else find_foreign(plan, looker)
-    if policy == "refuse" or not foreign:
-        return plan, foreign
-    ground.facts.takes_others_along = {entry.member.record.uid: entry.why for entry in foreign}
-    return make_plan(ground), []
+    foreign = find_foreign(plan, looker)
+    if policy == "cascade":
+        foreign = kept_among(foreign)
+    if policy != "refuse" and foreign:
+        ground.facts.takes_others_along = {entry.member.record.uid: entry.why for entry in foreign}
+        plan, foreign = make_plan(ground), []
+    if not orphan and plan.going:
+        look_for_what_they_own(plan, looker)
+        plan_detachments(plan, looker, ground.facts)
+    if not foreign:
+        plan.forget_kept(going_along(plan))
+    return plan, foreign
 
 
 def summary_of(plan: Plan) -> str:

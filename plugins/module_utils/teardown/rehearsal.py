@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..events import Did, Tell
 from ..objects import ObjectRef
 from ..problems import Problem, Refused
+from .detachments import Detachment, detach
 from .obstacles.leaving import LeavingWebhooks
 from .plan import Entry, Plan
 from .releasing import Release, set_free
@@ -40,6 +41,11 @@ def rehearse(plan: Plan, clusters: Mapping[str | None, Cluster], propagation: st
             if release.problem:
                 refused.append((release.ref, release.problem))
 
+        def try_detach(one: Detachment, cluster: Cluster = cluster) -> None:
+            detach(one, cluster, tell, dry_run=True)
+            if one.problem:
+                refused.append((one.ref, one.problem))
+
         def try_delete(entry: Entry, cluster: Cluster = cluster, leaving: LeavingWebhooks = leaving) -> None:
             member = entry.member
             if member.record.terminating:
@@ -52,6 +58,7 @@ def rehearse(plan: Plan, clusters: Mapping[str | None, Cluster], propagation: st
                 refused.append((member.ref, written.problem))
 
         cluster.for_each([release for step in steps for release in step.releases], try_release)
+        cluster.for_each([one for step in steps for one in step.detachments if not one.adopted], try_detach)
         cluster.for_each([entry for step in steps for entry in step.going], try_delete)
     return refused
 

@@ -47,3 +47,5 @@ def _of_step(step: Step, patch_first: bool) -> Iterable[tuple[str, Resource, str
             yield "patch", entry.member.resource, entry.member.record.namespace
     for release in step.releases:
         yield "patch", release.resource, release.record.namespace
+    for one in step.detachments:
+        yield "patch", one.resource, one.record.namespace

@@ -13,27 +13,28 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..clock import Clock, Deadline, StopSign
-from ..events import Did, Noted, Progress, StepBegan, StepEnded, Tell
+from ..events import Did, Progress, StepBegan, StepEnded, Tell, Warned
 from ..objects import ObjectRef, Record
 from ..problems import Interrupted, Problem
 from .arrivals import Arrivals
 from .before_delete import patch_before_delete
-from .departure import Departure, Leaver, what_holds
+from .departure import Departure, Leaver
+from .forcing import Forcing
+from .foreign import is_namespace, look_again
 from .guards import Facts, judge
-from .hopeless import Watchman, who_set
-from .ladder import Ladder, Rung
-from .matching import Matcher
+from .keeping import Keeping, check_kept, present
+from .matching import Matcher, is_definition
 from .members.looking import Looker
-from .owners import Life, OwnerFacts, fetch_owner_facts, judge_owner
 from .plan import GOING, Entry, Plan, facts_for
 from .releasing import Release, set_free
 from .run_outcome import RunOptions, RunOutcome, StepOutcome
 from .run_stops import why_stop
+from .shares import share_of, wave_share
 from .steps import StepRule
 from .truce import hold, pauses_of
 from .verdicts import Fate, Verdict
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from ..kube.lists import Listing
     from ..kube.writes import Written
 
-_OWNERS_AFTER = 5.0  # seconds of waiting until it is worth asking whose finalizers these are
+_RACES = 12  # how often an object may change between the look and its delete
 _SETTLE = 0.5  # seconds between the two lists that must show nothing new
 
 
@@ -74,7 +75,11 @@ def carry_out(
                 if step.rule.context == context
                 for entry in step.going
             }
-            runner = _Runner(site, options, clock, stop, tell, deadline, leavers, Departure(leavers.values(), clock))
+            steps = [step for step in plan.steps if step.rule.context == context]
+            keeping = Keeping(site.cluster, tell, [one for step in steps for one in step.detachments])
+            departure = Departure(leavers.values(), clock, options.ours)
+            forcing = Forcing(site.cluster, options, clock, stop, tell, departure)
+            runner = _Runner(site, options, clock, stop, tell, deadline, leavers, departure, keeping, forcing)
             reach = _reach(site, [step.rule for step in plan.steps if step.rule.context == context])
             watching.enter_context(site.cluster.following(_concerned(site.looker, leavers, reach), runner.departure))
             runners[context] = runner
@@ -90,14 +95,30 @@ def carry_out(
                 step.keep_all(f"{left} objects of the steps before it are still there")
                 continue
             try:
-                runner.do_step(step)
+                runner.do_step(step, share_of(step, outcome.steps[place:], deadline.left(), options))
             except Problem as problem:
                 outcome.failure = outcome.failure or problem
             outcome.blind.update(runner.blind)
             outcome.failure = outcome.failure or why_stop(step, options, stop)
             if outcome.failure and (not options.keep_going or stop.is_set() or deadline.passed()):
                 break
+        for context, runner in runners.items():
+            outcome.by_us |= runner.departure.by_us
+            _look_at_what_is_kept(plan, outcome, context, runner)
     return outcome
+
+
+def _look_at_what_is_kept(plan: Plan, outcome: RunOutcome, context: str | None, runner: _Runner) -> None:
+    """Nothing is called kept that is not there at the end. A run that wrote nothing has lost nothing."""
+    steps = [step for step in outcome.steps if step.step.rule.context == context]
+    if runner.stop.is_set() or not any(step.changes or step.released for step in steps):
+        return
+    late = [entry for step in steps for entry in step.late_kept]
+    check = check_kept(plan, late, runner.cluster, context)
+    outcome.kept.add(check)
+    if check.unseen:
+        runner.tell(Warned(f"could not look whether everything kept is still there: {check.unseen}"))
+    outcome.failure = outcome.failure or check.failure
 
 
 def _reach(site: Site, rules: Iterable[StepRule]) -> set[tuple[str, str]]:
@@ -130,29 +151,31 @@ class _Runner:
     deadline: Deadline
     leavers: dict[str, Leaver]
     departure: Departure
+    keeping: Keeping
+    forcing: Forcing
     blind: dict[str, Problem] = field(default_factory=dict)
-    _graceless: set[str] = field(default_factory=set)
-    _stripped: set[str] = field(default_factory=set)
-    _owners: OwnerFacts | None = None
     _spared: dict[tuple[str, str], ObjectRef] = field(default_factory=dict)
+    _late: set[str] = field(default_factory=set)  # kept since the plan was made
 
     @property
     def cluster(self) -> Cluster:
         return self.site.cluster
 
-    def do_step(self, outcome: StepOutcome) -> None:
+    def do_step(self, outcome: StepOutcome, seconds: float) -> None:
         began = self.clock.now()
         rule = outcome.step.rule
         outcome.begun = True
         total = outcome.step.size
         if total:
             self.tell(StepBegan(outcome.label, rule.rank, total))
-        deadline = Deadline(self.clock, min(rule.timeout or self.deadline.left(), self.deadline.left()))
+        deadline = Deadline(self.clock, min(seconds, self.deadline.left()))
         try:
             self._prepare(outcome)
             self._release(outcome, deadline)
-            for wave in outcome.step.waves:
-                if not self._remove(outcome, wave, deadline):
+            waves = outcome.step.waves
+            for place, wave in enumerate(waves):
+                share = wave_share(deadline.left(), len(waves) - place, self.options)
+                if not self._remove(outcome, wave, Deadline(self.clock, share)):
                     break
             else:
                 self._until_nothing_new_comes(outcome, deadline)
@@ -210,31 +233,79 @@ class _Runner:
         self.departure.expect(going)
 
         def send(leaver: Leaver) -> None:
-            if deadline.passed() or self.stop.is_set() or not self.departure.is_here(leaver):
-                return
-            entry = entries[leaver.record.uid]
-            verdict = self._verdict_now(outcome, entry, leaver)
-            if verdict.fate not in GOING:
-                outcome.late_kept.append(Entry(entry.member, verdict))
-                self._spare(leaver)
-                self.departure.forget(leaver)
-            elif not leaver.record.terminating:
-                # A second DELETE on a terminating object can put foregroundDeletion back and block it for good.
-                self._delete(leaver, outcome)
+            if not (deadline.passed() or self.stop.is_set()) and self._may_be_deleted(leaver, entries, outcome):
+                self._delete(leaver, entries[leaver.record.uid], outcome)
 
         with contextlib.suppress(Interrupted):  # what was done until then is reported
+            self._keep_what_is_kept(outcome, entries)
             for round_of in _owners_first(going):
                 self.cluster.for_each(round_of, send)
-        ended = self.departure.wait(deadline, self.stop, self._climber(outcome, deadline))
-        outcome.deleted += ended.gone
+            self.keeping.after(entries)
+        ended = self.departure.wait(deadline, self.stop, self.forcing.ticker(outcome, deadline))
+        outcome.deleted += ended.gone - len(ended.by_others)
+        outcome.gone.extend(leaver.ref for leaver in ended.by_others)
+        outcome.detached = sum(one.changed for one in outcome.step.detachments)
         outcome.replaced.extend(ended.replaced)
         for leaver in ended.replaced:
             self._spare(leaver)
         outcome.refused.extend(ended.refused)
         outcome.survivors.extend(ended.survivors)
         self.blind = ended.blind
-        clean = not outcome.survivors and not outcome.refused
-        return (clean or (self.options.on_timeout == "continue" and not outcome.refused)) and not self.stop.is_set()
+        failed = outcome.refused or outcome.held_back
+        goes_on = not outcome.survivors or self.options.on_timeout == "continue"
+        return goes_on and not failed and not self.stop.is_set()
+
+    def _keep_what_is_kept(self, outcome: StepOutcome, entries: Mapping[str, Entry]) -> None:
+        """Before the first delete of a wave: it may be an owner of what is kept since, or hold it."""
+        for uid, entry in entries.items():
+            leaver = self.leavers[uid]
+            if self.departure.is_here(leaver):
+                self._is_kept_now(leaver, entry, outcome)
+                if is_namespace(entry.member) and not leaver.record.terminating and not self.stop.is_set():
+                    self._is_held_back(leaver, entry, outcome)
+        self.keeping.before(entries)
+
+    def _may_be_deleted(self, leaver: Leaver, entries: Mapping[str, Entry], outcome: StepOutcome) -> bool:
+        if not self.departure.is_here(leaver) or leaver.record.uid in self._late:
+            return False
+        held = self.keeping.held.get(leaver.record.uid)
+        if held is not None:
+            self.departure.refuse(leaver, held)
+            return False
+        entry = entries[leaver.record.uid]
+        look = is_definition(entry.member) and not leaver.record.terminating
+        return not (look and self._is_held_back(leaver, entry, outcome))
+
+    def _is_kept_now(self, leaver: Leaver, entry: Entry, outcome: StepOutcome) -> bool:
+        verdict = self._verdict_now(outcome, entry, leaver)
+        if verdict.fate not in GOING and leaver.record.uid not in self._late:
+            self._keep_late(leaver, Entry(entry.member, verdict), outcome)
+        return verdict.fate not in GOING
+
+    def _keep_late(self, leaver: Leaver, entry: Entry, outcome: StepOutcome) -> None:
+        self._late.add(leaver.record.uid)
+        outcome.late_kept.append(entry)
+        self._spare(leaver)
+        self.departure.forget(leaver)
+        planned = {uid: self.leavers[uid].ref for uid in leaver.record.owner_uids if uid in self.leavers}
+        self.keeping.keep_late(leaver.resource, leaver.record, planned)
+
+    def _is_held_back(self, leaver: Leaver, entry: Entry, outcome: StepOutcome) -> bool:
+        """The second look into a definition or a namespace, right before it is deleted."""
+        if self.options.foreign == "looked":
+            return False
+        in_plan = self.leavers.keys() - self._late
+        try:
+            found = look_again(entry.member, self.cluster, in_plan, self.site.facts)
+        except Problem as problem:
+            self.departure.refuse(leaver, problem)
+            return True
+        if found is None or (self.options.foreign == "cascade" and not found.kept):
+            return False
+        held = Entry(entry.member, Verdict(Fate.KEEP, f"{found.why}; it came after the plan was made"))
+        self._keep_late(leaver, held, outcome)
+        outcome.held_back.extend([held] if self.options.foreign == "refuse" else [])
+        return True
 
     def _verdict_now(self, outcome: StepOutcome, entry: Entry, leaver: Leaver) -> Verdict:
         """The verdict once more, with the newest metadata and with what was spared since the plan was made."""
@@ -269,119 +340,49 @@ class _Runner:
             if not self._remove(outcome, fresh, deadline):
                 return
 
-    def _delete(self, leaver: Leaver, outcome: StepOutcome) -> None:
-        written = self.cluster.delete(
-            leaver.resource,
-            leaver.record,
-            propagation=self.options.propagation,
-            grace_seconds=self.options.grace_seconds,
-        )
+    def _delete(self, leaver: Leaver, entry: Entry, outcome: StepOutcome) -> None:
+        """With the version that was judged: what changed since is read and judged again.
+
+        What an owner that was deleted takes along anyway goes by its uid alone; Pods change all the time.
+        """
+        policy = "Orphan" if leaver.record.uid in self.keeping.orphaning else self.options.propagation
+        for _race in range(_RACES):
+            if self._is_kept_now(leaver, entry, outcome):
+                return
+            if leaver.record.terminating:
+                # A second DELETE on a terminating object can put foregroundDeletion back and block it for good.
+                return
+            judged = leaver.record
+            written = self.cluster.delete(
+                leaver.resource,
+                judged,
+                propagation=policy,
+                grace_seconds=self.options.grace_seconds,
+                unchanged=not entry.member.dependant,
+            )
+            if not written.raced or entry.member.dependant:
+                break
+            newest = self._newest(leaver, written)
+            if newest is None:
+                break
+            leaver.record = newest
         outcome.changes += written.changed
-        self.departure.wrote(leaver, written)
+        self.departure.deleted(leaver, written)
         version = written.record.resource_version if written.record else ""
         self.tell(Did("delete", leaver.ref, written.effect.value, outcome.step.rule.name, version))
 
-    def _climber(self, outcome: StepOutcome, deadline: Deadline) -> Callable[[Departure], None]:
-        """Called about once a second while waiting: tells the progress and climbs the ladder."""
-        rule = outcome.step.rule
-        ladder = dataclasses.replace(self.options.ladder, force=rule.force)
-        began = self.clock.now()
-        watchman = Watchman(self.cluster, self.clock)
-
-        def tick(departure: Departure) -> None:
-            patient = self.clock.now() - began < _OWNERS_AFTER
-            self.tell(departure.progress(outcome.label, deadline, None if patient else self._what_holds))
-            if (rule.force or self.options.finalize_namespaces) and not self.stop.is_set():
-                now = self.cluster.server_time()
-                self.cluster.for_each(departure.pending(), lambda leaver: self._climb(leaver, ladder, now, outcome))
-            if self.options.fail_fast and not self.stop.is_set():
-                self._give_up_what_is_hopeless(departure, watchman, ladder, outcome)
-
-        return tick
-
-    def _give_up_what_is_hopeless(
-        self, departure: Departure, watchman: Watchman, ladder: Ladder, outcome: StepOutcome
-    ) -> None:
-        """Only when nothing else is waited for: the others may still go."""
-        pending = departure.pending()
-        lost = watchman.hopeless(pending, lambda leaver: self._has_a_rung(leaver, ladder))
-        self._owners = watchman.facts or self._owners
-        if not lost:
-            return
-        who = f"{lost[0].ref}" + (f" and {len(lost) - 1} more" if len(lost) > 1 else "")
-        if len(lost) == len(pending):
-            self.tell(Noted(f"{outcome.label}: nobody is left who would let {who} go; not waiting any longer"))
-            outcome.hopeless = True
-            departure.give_up()
-        else:
-            rest = len(pending) - len(lost)
-            self.tell(Noted(f"{outcome.label}: nobody is left who would let {who} go; waiting for {rest} others"))
-
-    def _has_a_rung(self, leaver: Leaver, ladder: Ladder) -> bool:
-        """Whether we ourselves may free it yet."""
-        if not ladder.force:
-            return False
-        waits_for_grace = bool(leaver.record.grace_seconds) and leaver.record.uid not in self._graceless
-        may_strip = any(map(ladder.may_strip, leaver.record.finalizers))
-        return waits_for_grace or (may_strip and leaver.record.uid not in self._stripped)
-
-    def _what_holds(self, record: Record) -> str:
-        """The finalizers, and whether anybody is there to remove them. Looked up once, when the wait gets long."""
-        if not record.finalizers:
-            return what_holds(record)
-        if self._owners is None:
-            self._owners = fetch_owner_facts(self.cluster)
-        lives = {judge_owner(name, who_set(record, name), self._owners).life for name in record.finalizers}
-        if Life.GONE in lives:
-            return f"{what_holds(record)} (controller not running)"
-        return what_holds(record)
-
-    def _climb(self, leaver: Leaver, ladder: Ladder, now: float, outcome: StepOutcome) -> None:
-        uid = leaver.record.uid
-        rung, finalizers = ladder.next_rung(leaver.record, now, graceless=uid in self._graceless)
-        if rung is Rung.NO_GRACE:
-            self._graceless.add(uid)
-            written = self.cluster.delete(
-                leaver.resource, leaver.record, propagation=self.options.propagation, grace_seconds=0
-            )
-            self._climbed(leaver, written, "delete without grace", "")
-        elif rung is Rung.STRIP and uid not in self._stripped:
-            self._stripped.add(uid)
-            written = self.cluster.remove_finalizers(leaver.resource, leaver.record, finalizers)
-            outcome.released += written.problem is None
-            self._climbed(leaver, written, "strip finalizers", ", ".join(finalizers))
-            if written.problem is not None:
-                outcome.ladder_problems[uid] = written.problem
-                if written.problem.status >= 500:
-                    self._stripped.discard(uid)  # a dead webhook may come back before the time is over
-            else:
-                outcome.stripped.append(leaver.ref)
-                outcome.ladder_problems.pop(uid, None)
-        elif self.options.finalize_namespaces and self._is_empty_namespace(leaver, ladder, now):
-            written = self.cluster.finalize_namespace(leaver.record)
-            outcome.released += written.problem is None
-            self._climbed(leaver, written, "finalize namespace", "nothing is left in it")
-
-    def _climbed(self, leaver: Leaver, written: Written, action: str, detail: str) -> None:
-        if written.problem is None:
-            self.departure.wrote(leaver, written)
-        version = written.record.resource_version if written.record else ""
-        self.tell(Did(action, leaver.ref, written.effect.value, detail or str(written.problem or ""), version))
-
-    def _is_empty_namespace(self, leaver: Leaver, ladder: Ladder, now: float) -> bool:
-        """Proof, not hope: every kind was listed, and nothing at all is left. What cannot be seen may be there."""
-        since = leaver.record.deleting_for(now)
-        if (leaver.resource.group, leaver.resource.plural) != ("", "namespaces") or leaver.record.finalizers:
-            return False
-        if since is None or since < ladder.after:
-            return False
-        kinds = [resource for resource in self.cluster.deletable_kinds() if resource.namespaced]
-        return not any(self.cluster.list(resource, leaver.record.name).records for resource in kinds)
+    def _newest(self, leaver: Leaver, written: Written) -> Record | None:
+        """As it is after a conflict. Without the permission to read one object, its kind can still be listed."""
+        now = written.record
+        if now is not None and now.resource_version != leaver.record.resource_version:
+            return now
+        return present(self.cluster, [(leaver.resource, leaver.record)]).get(leaver.record.uid)
 
 
 def _ended(outcome: StepOutcome) -> StepEnded:
     rule, freed = outcome.step.rule, sum(release.done for release in outcome.step.releases)
-    return StepEnded(outcome.label, rule.rank, outcome.deleted, len(outcome.survivors), outcome.seconds, freed)
+    left, gone = len(outcome.survivors), len(outcome.gone)
+    return StepEnded(outcome.label, rule.rank, outcome.deleted, left, outcome.seconds, freed, gone)
 
 
 def _owners_first(going: Sequence[Leaver]) -> list[list[Leaver]]:

@@ -16,6 +16,7 @@ from typing import Any
 from ..objects import ObjectRef
 from ..problems import Problem
 from .departure import Leaver
+from .keeping import KeptCheck
 from .ladder import Ladder
 from .plan import Entry, Step
 from .verdicts import Fate, Verdict
@@ -31,6 +32,10 @@ class RunOptions:
     finalize_namespaces: bool = False
     before_delete: Mapping[str, Any] = field(default_factory=dict)
     fail_fast: bool = False  # do not wait for what nobody is left to let go
+    # What holds a definition or a namespace back: anything new (refuse, keep), or what carries a keep marker (cascade).
+    # `looked`: the caller has looked itself.
+    foreign: str = "refuse"
+    ours: frozenset[str] = frozenset()  # uids that an earlier run of the same task has deleted
     keep_going: bool = False  # begin later steps although an earlier one failed, as long as there is time
 
 
@@ -39,8 +44,10 @@ class StepOutcome:
     """What became of a step."""
 
     step: Step
-    deleted: int = 0
+    deleted: int = 0  # by this run, with what the garbage collector took along
+    gone: list[ObjectRef] = field(default_factory=list)  # deleted by other clients
     released: int = 0
+    detached: int = 0  # lost owner references
     seconds: float = 0.0
     label: str = ""
     begun: bool = False
@@ -49,6 +56,7 @@ class StepOutcome:
     newcomers: int = 0
     hopeless: bool = False  # those that are left were given up before the time was over
     late_kept: list[Entry] = field(default_factory=list)
+    held_back: list[Entry] = field(default_factory=list)  # of these: definitions and namespaces that fail the run
     replaced: list[Leaver] = field(default_factory=list)
     refused: list[tuple[Leaver, Problem]] = field(default_factory=list)
     survivors: list[Leaver] = field(default_factory=list)
@@ -66,6 +74,8 @@ class RunOutcome:
     failure: Problem | None = None
     blind: dict[str, Problem] = field(default_factory=dict)
     paused: int = 0  # owners that were made to wait
+    kept: KeptCheck = field(default_factory=KeptCheck)
+    by_us: set[str] = field(default_factory=set)  # uids that this task has deleted
 
     @property
     def survivors(self) -> list[Leaver]:
@@ -79,4 +89,4 @@ class RunOutcome:
 
     @property
     def changed(self) -> bool:
-        return bool(self.paused) or any(step.changes or step.released for step in self.steps)
+        return bool(self.paused) or any(step.changes or step.released or step.detached for step in self.steps)

@@ -24,7 +24,18 @@ def why_stop(outcome: StepOutcome, options: RunOptions, stop: StopSign) -> Probl
     if outcome.refused:
         leaver, problem = outcome.refused[0]
         more = f" (and {len(outcome.refused) - 1} more, see survivors)" if len(outcome.refused) > 1 else ""
-        return Refused("could not delete", which=f"{leaver.ref}{more}", why=problem.why, next_step=problem.next_step)
+        own = not problem.which or problem.which == str(leaver.ref)
+        why = problem.why if own else f"{problem.what} {problem.which}: {problem.why}"
+        return Refused("could not delete", which=f"{leaver.ref}{more}", why=why, next_step=problem.next_step)
+    if outcome.held_back:
+        held = outcome.held_back
+        more = f" (and {len(held) - 1} more, see kept)" if len(held) > 1 else ""
+        return Refused(
+            "did not delete",
+            which=f"{held[0].member.ref}{more}",
+            why=held[0].verdict.why,
+            next_step="look at what came after the plan was made, then run the task again with a new plan",
+        )
     refusal = first_refusal(outcome.step.releases)
     if refusal:
         return refusal

@@ -158,6 +158,7 @@ def test_every_kind_has_its_row_with_counts() -> None:
         "without_finalizer": 1,
         "total": 1,
         "released": 1,
+        "gone": 0,
         "deleted": 0,
         "not_ours": 1,
     }

@@ -79,6 +79,7 @@ def test_a_run_says_what_became_of_every_member() -> None:
             "rank": 1,
             "total": 1,
             "deleted": 1,
+            "gone": 0,
             "released": 0,
             "kept": 1,
             "seconds": 0.0,
@@ -92,7 +93,9 @@ def test_a_run_says_what_became_of_every_member() -> None:
         "released": 0,
         "survivors": 0,
         "refused": 0,
+        "detached": 0,
         "gone": 1,
+        "lost": 0,
     }
     assert [(named_ref(row["object"]), row["verdict"]) for row in found["kept"]] == [
         ("ConfigMap kept", "keep"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import datetime
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
@@ -298,6 +298,7 @@ class FakeCluster:
         *,
         propagation: str = "Background",
         grace_seconds: int | None = None,
+        unchanged: bool = False,
         dry_run: bool = False,
     ) -> Written:
         how = [f"grace {grace_seconds}"] if grace_seconds is not None else []
@@ -307,6 +308,11 @@ class FakeCluster:
         if refused:
             return refused
         meta = thing["metadata"]
+        if unchanged and record.resource_version != meta["resourceVersion"]:
+            problem = api_error(409, "Conflict", "the object has changed")
+            return Written(
+                Effect.ALREADY if meta.get("deletionTimestamp") else Effect.REFUSED, record_of(meta), problem
+            )
         if dry_run:
             return Written(Effect.DONE, record_of(meta))
         grace = thing.get("grace", 0) if grace_seconds is None else grace_seconds
@@ -335,6 +341,19 @@ class FakeCluster:
             return Written(Effect.GONE, record)
         self._store(resource, thing)
         return Written(Effect.DONE, record_of(copy.deepcopy(meta)))
+
+    def remove_owner_references(
+        self, resource: Resource, record: Record, uids: Collection[str], *, dry_run: bool = False
+    ) -> Written:
+        how = [*sorted(uids), *(["dry run"] if dry_run else [])]
+        thing, refused = self._begin("detach", resource, record, ", ".join(how))
+        if refused:
+            return refused
+        if not dry_run:
+            owners = thing["metadata"].get("ownerReferences") or ()
+            thing["metadata"]["ownerReferences"] = [owner for owner in owners if owner["uid"] not in uids]
+            self._store(resource, thing)
+        return Written(Effect.DONE, record_of(copy.deepcopy(thing["metadata"])))
 
     def merge_patch(
         self, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False

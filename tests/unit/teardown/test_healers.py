@@ -142,8 +142,9 @@ def test_a_label_that_every_chart_sets_gives_no_command_where_nobody_could_look(
     assert "it cannot be seen (HTTP 403 Forbidden, not yours)" in found.text
     assert found.way_out == ""
     cluster.add(CONFIG_MAPS, "settings", labels=chart)
-    [warning] = ranked(cluster, members=named_members((CONFIG_MAPS, "settings"))).warnings
+    [kept, warning] = ranked(cluster, members=named_members((CONFIG_MAPS, "settings"))).warnings
     assert warning == found.text
+    assert kept.startswith("could not look for kept objects in applications.argoproj.io (HTTP 403 Forbidden")
 
 
 def test_a_command_says_so_where_the_namespace_of_an_owner_is_not_known() -> None:

@@ -23,7 +23,12 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import E
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete import RankedOutcome
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.releasing import Release
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.run import Site, carry_out
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.run_outcome import RunOptions, RunOutcome
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.run_outcome import (
+    RunOptions,
+    RunOutcome,
+    StepOutcome,
+)
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.shares import share_of
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.steps import StepRule
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.verdicts import Fate, Verdict
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, PODS, Told, named
@@ -307,9 +312,40 @@ def test_on_timeout_continue_lists_the_survivor_and_goes_on() -> None:
     )
 
 
-def test_steps_that_the_tasks_time_does_not_reach_are_survivors_too() -> None:
-    outcome = run_two(two_steps(finalizers=[F]), on_timeout="continue", timeout=60)
-    assert survivors(outcome) == ["ConfigMap shop/a", "Secret shop/b"]
+def test_on_timeout_continue_leaves_every_step_its_share_of_the_time() -> None:
+    cluster = two_steps(finalizers=[F])
+    began = cluster.clock.now()
+    outcome = run_two(cluster, on_timeout="continue", timeout=60)
+    assert (survivors(outcome), deleted(outcome)) == (["ConfigMap shop/a"], [0, 1])
+    assert cluster.clock.now() - began == 30.0
+
+
+def test_on_timeout_continue_leaves_every_wave_its_share_of_the_time() -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "a", finalizers=[F])
+    cluster.add(SECRETS, "b")
+    waves = [[entry(cluster, CONFIG_MAPS, "a")], [entry(cluster, SECRETS, "b")]]
+    outcome = carry(cluster, Step(StepRule("both", 1), waves), timeout=60.0, on_timeout="continue")
+    assert [str(leaver.ref) for leaver in outcome.survivors] == ["ConfigMap shop/a"]
+
+
+SHARES: dict[str, tuple[list[float | None], str, list[float]]] = {
+    "one may take all that is left": ([None, None], "fail", [60.0, 60.0]),
+    "an equal share, and what is left over": ([None, None, None], "continue", [20.0, 30.0, 60.0]),
+    "a time of its own": ([40.0, None, None], "continue", [40.0, 30.0, 60.0]),
+    "the others share what is left beside it": ([None, 40.0], "continue", [20.0, 40.0]),
+    "times of their own beyond the task's": ([None, 90.0], "continue", [30.0, 60.0]),
+}
+
+
+@pytest.mark.parametrize(("own", "on_timeout", "shares"), named(SHARES))
+def test_how_much_time_a_step_gets(own: list[float | None], on_timeout: str, shares: list[float]) -> None:
+    cluster = FakeCluster()
+    cluster.add(CONFIG_MAPS, "a")
+    waves = [[entry(cluster, CONFIG_MAPS, "a")]]
+    steps = [StepOutcome(Step(StepRule("step", place, timeout=seconds), waves)) for place, seconds in enumerate(own)]
+    options = RunOptions(on_timeout=on_timeout)
+    assert [share_of(step, steps[place:], 60.0, options) for place, step in enumerate(steps)] == shares
 
 
 # -- stopping ----------------------------------------------------------------------------------------------------------
@@ -857,7 +893,9 @@ def test_an_object_that_goes_by_its_release_is_not_deleted_again_and_counts_as_g
     step.releases = [released(cluster, CONFIG_MAPS, "a", F)]
     outcome = carry(cluster, step, watched=watched)
     assert cluster.log == [f"strip ConfigMap shop/a ({F})", "gone ConfigMap shop/a"]
-    assert (outcome.failure, outcome.steps[0].deleted) == (None, 1)
+    [step] = outcome.steps
+    # Another client had deleted it; all that this run did was to remove the finalizer.
+    assert (outcome.failure, step.deleted, [str(ref) for ref in step.gone]) == (None, 0, ["ConfigMap shop/a"])
 
 
 CLEAN: dict[str, tuple[dict[str, Any], list[str]]] = {

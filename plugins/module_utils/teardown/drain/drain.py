@@ -27,6 +27,7 @@ from ..blockers.survivors import Diagnosis, diagnose, name_the_first
 from ..controllers import Controller
 from ..freeze import Freeze, freeze, lift, require_freeze, try_freeze
 from ..guards import Facts
+from ..keeping import Keeping
 from ..keepsakes import Keepsakes, keep
 from ..matching import Matcher
 from ..members.looking import Looker
@@ -134,6 +135,7 @@ class _Drain:
     tell: Tell
     deadline: Deadline
     outcome: DrainOutcome
+    _ours: set[str] = field(default_factory=set)  # uids that were deleted by our own requests
 
     def go(self, survey: Survey) -> None:
         if self.options.check_mode:
@@ -251,11 +253,19 @@ class _Drain:
                 raise written.problem
             self.outcome.changed = True
         if not anchor.record.terminating:
+            self._detach_from_the_anchor(survey, anchor.record.uid)
             written = self.cluster.delete(anchor.resource, anchor.record)
             self.tell(Did("delete", anchor.ref, written.effect.value, "tells the operator to drain"))
             if written.problem:
                 raise written.problem
             self.outcome.changed = self.outcome.changed or written.changed
+            self._ours |= {anchor.record.uid} if written.changed else set()
+
+    def _detach_from_the_anchor(self, survey: Survey, uid: str) -> None:
+        keeping = Keeping(self.cluster, self.tell, survey.plan.whole.detachments)
+        keeping.before({uid})
+        for problem in keeping.held.values():
+            raise problem
 
     def _free_everything(self, first: Survey) -> None:
         """Round after round, until a fresh look shows nothing to do and it stays quiet."""
@@ -340,6 +350,7 @@ class _Drain:
         looker = Looker(self.cluster, self.tell)
         looker.everything(newest.resource, newest.record.namespace or None)
         step = anchor_step(newest, survey.plan.anchor.rule.rank, self.options, alone=not survey.tells_operator)
+        step.detachments = survey.plan.anchor.detachments
         self._run(Plan([step]), survey, looker, keep_markers=False)
 
     def _run(self, plan: Plan, survey: Survey, looker: Looker | None = None, *, keep_markers: bool = True) -> None:
@@ -350,9 +361,11 @@ class _Drain:
             ladder=self.options.ladder,
             fail_fast=self.options.fail_fast,
             keep_going=True,
+            ours=frozenset(self._ours),
         )
         run = carry_out(plan, {None: site}, how, self.clock, self.stop, self.tell)
         self.outcome.runs.append(run)
+        self._ours |= run.by_us
         self.outcome.failure = self.outcome.failure or run.failure
 
 

@@ -49,14 +49,16 @@ class DrainPlan:
     found: Counter[ProfileKind] = field(default_factory=Counter)  # objects with the finalizer, whosever they are
     bare: Counter[ProfileKind] = field(default_factory=Counter)  # objects of the operator that carry no finalizer
     terms: Terms = field(default_factory=Terms)
+    also_kept: list[Entry] = field(default_factory=list)  # owned by what goes, of whatever kind
 
     @property
     def whole(self) -> Plan:
-        return Plan([*self.steps, *([self.anchor] if self.anchor else [])], terms=self.terms)
+        steps = [*self.steps, *([self.anchor] if self.anchor else [])]
+        return Plan(steps, unmatched=self.also_kept, terms=self.terms)
 
     @property
     def kinds_only(self) -> Plan:
-        return Plan(self.steps, terms=self.terms)
+        return Plan(self.steps, unmatched=self.also_kept, terms=self.terms)
 
     @property
     def size(self) -> int:

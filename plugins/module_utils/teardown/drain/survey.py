@@ -17,7 +17,9 @@ from ...events import Tell
 from ...objects import ObjectRef, Record
 from ...problems import Refused
 from ...terms import Terms
+from ..guards import Facts
 from ..members.looking import Looker
+from ..owned_and_kept import look_for_what_they_own, plan_detachments
 from ..owners import Life
 from .anchor import Anchor, find_anchor, live_anchors
 from .controllers import Controllers, find_controllers
@@ -78,6 +80,7 @@ def make_survey(options: DrainOptions, profile: Profile, cluster: Cluster, tell:
     quiesces = options.quiesce == "scale" or (options.quiesce == AUTO and policy == RETAIN and alive and not tells)
     plan = plan_drain(scene, yardstick, options, policy, anchor, alone=quiesces or not alive)
     plan.terms = Terms({"": cluster.identity()}, options.hashed)
+    _detach_what_is_kept(plan, looker)
     return Survey(profile, anchor, policy, instance, controllers, scene, plan, looker, quiesces, others)
 
 
@@ -89,7 +92,16 @@ def look_again(first: Survey, options: DrainOptions, cluster: Cluster, tell: Tel
     scene.refuse_if_unreadable()
     yardstick = dataclasses.replace(yardstick, classes=scene.classes)
     plan = plan_drain(scene, yardstick, options, first.policy, None, alone=False)
+    _detach_what_is_kept(plan, looker)
     return dataclasses.replace(first, scene=scene, plan=plan, looker=looker)
+
+
+def _detach_what_is_kept(plan: DrainPlan, looker: Looker) -> None:
+    """What is deleted must not take along what is released or kept."""
+    whole = plan.whole
+    if whole.going:
+        look_for_what_they_own(whole, looker)
+        plan_detachments(whole, looker, Facts())
 
 
 def _completed(options: DrainOptions, anchor: Anchor | None) -> Instance:

@@ -11,6 +11,7 @@ does by itself at the same time is welcome; we only do what is left.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fnmatch
 from collections import Counter
 from collections.abc import Sequence
@@ -320,6 +321,7 @@ class Lane:
         step = Step(StepRule(f"{self.view.name} · {name}", 1, force=how.ladder.force), [entries])
         site = Site(cluster, looker, Matcher((), {}), facts)
         self.hooks.begin(things)
+        how = dataclasses.replace(how, ours=frozenset(uid for run in self.outcome.runs for uid in run.by_us))
         run = carry_out(Plan([step]), {None: site}, how, self.clock, self.stop, self._hear_the_engine)
         self.outcome.runs.append(run)
         self.hooks.end(run)
@@ -421,7 +423,8 @@ class Lane:
         if reason:
             self.outcome.namespace_kept = reason
             return
-        self._remove("namespace", [(NAMESPACES, record)], RunOptions(timeout=self.deadline.left()))
+        # What else is in it goes with it; whether that may be was looked at right now.
+        self._remove("namespace", [(NAMESPACES, record)], RunOptions(timeout=self.deadline.left(), foreign="looked"))
         self.outcome.namespace_gone = True
 
     def _finish(self) -> None:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...events import Looked, Tell
 from ...objects import ObjectRef, Record, Resource, ref_to
+from ...problems import Problem
 from .claims import Claim, Membership, Search
 
 if TYPE_CHECKING:
@@ -133,6 +134,27 @@ class Looker:
         kinds = [resource for resource in self._cluster.deletable_kinds() if resource.namespaced]
         wanted = [kind for kind in kinds if (kind.group, kind.plural) not in TRANSIENT]
         self.list_all([_Scope(kind, name, "") for kind in wanted])
+
+    def look_around(self, namespaces: Collection[str]) -> list[str]:
+        """List every kind in these namespaces that was not listed yet, for what its objects own.
+
+        A tenant may not list every kind, and a dead API serves none: what cannot be seen is told, and no error.
+        """
+        unseen = [f"{version.name} ({version.blind})" for version in self._cluster.catalogue.blind_spots()]
+        kinds = [kind for kind in self._cluster.catalogue.resources() if {"list", "delete"} <= kind.verbs]
+        wanted = [kind for kind in kinds if kind.namespaced and (kind.group, kind.plural) not in TRANSIENT]
+        places = [None] if len(namespaces) > _FEW_NAMESPACES else sorted(namespaces)
+        unlisted = [kind for kind in wanted if _Scope(kind, None, "") not in self._lists]
+        scopes = [_Scope(kind, place, "") for kind in unlisted for place in places]
+
+        def list_if_possible(scope: _Scope) -> None:
+            try:
+                self._list_one(scope)
+            except Problem as problem:
+                unseen.append(f"{scope.resource.qualified} ({problem.why})")
+
+        self._cluster.for_each([scope for scope in scopes if scope not in self._lists], list_if_possible)
+        return unseen
 
     def resolve(self, kind: str, api_version: str | None, *, by_hand: bool = True) -> Resource | None:
         """The kind meant. Records may name kinds that went; only what people write is checked for mistakes."""

@@ -60,11 +60,12 @@ class UninstallOptions:
 
     def deletion(self, members: Mapping[str, Any], seconds: float) -> RankedOptions:
         """The same wishes in the words of a ranked deletion. Limits are those of the whole uninstall, checked there."""
+        foreign = "keep" if self.instances == "keep" else "refuse"
         return RankedOptions(
             members=members,
             rules=tuple(dataclasses.replace(rule, force=self.force) for rule in DEFAULT_STEPS),
-            run=RunOptions(timeout=seconds, ladder=self.ladder, fail_fast=self.drain.fail_fast),
-            foreign="keep" if self.instances == "keep" else "refuse",
+            run=RunOptions(timeout=seconds, ladder=self.ladder, fail_fast=self.drain.fail_fast, foreign=foreign),
+            foreign=foreign,
             ownership=self.ownership,
             check_mode=self.check_mode,
             keepsakes=self.keepsakes,

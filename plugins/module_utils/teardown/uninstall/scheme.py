@@ -138,6 +138,7 @@ def unseen(scheme: Scheme, shown: Shown) -> bool:
         any(newcomers(plan, shown.deleted) for plan in plans)
         or not freed <= shown.touched
         or scheme.terms.digest != shown.terms
+        or not {one.record.uid for plan in plans for one in plan.detachments} <= shown.detached
         or not all(shown.allows(one.policy, one.profile.name) for one in scheme.surveys if one.plan.size)
     )
 

@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING
 from ...paths import value_at
 from ...problems import Problem
 from ...well_known import NAMESPACES, PERSISTENT_VOLUME_CLAIMS
-from ..guards import judge
 from ..members.looking import Looker, Member
-from ..plan import GOING, Ground
+from ..plan import Ground
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
 _STATEFUL_SETS = ("apps", "statefulsets")
+_PODS = ("", "pods")
+_KEPT = "it holds data (volumes: keep)"
 CLAIMS = (PERSISTENT_VOLUME_CLAIMS.group, PERSISTENT_VOLUME_CLAIMS.plural)
 
 
@@ -34,9 +35,14 @@ def add_volumes(ground: Ground, looker: Looker, cluster: Cluster, *, keep: bool)
     ground.members += [claim for uid, claim in made.items() if uid not in known]
     if keep:
         unnamed = [member for member in ground.members if _is_claim(member)]
-        unnamed = [member for member in unnamed if member.searched or member.record.uid in made]
-        going = {uid for uid, member in known.items() if judge(member, ground.facts).fate in GOING}
-        _keep_what_can_be_kept(unnamed, going, looker, cluster)
+        pods = {uid for uid, member in known.items() if (member.resource.group, member.resource.plural) == _PODS}
+        unnamed = [
+            member
+            for member in unnamed
+            if member.record.uid in made or (member.searched and not pods & set(member.record.owner_uids))
+        ]
+        if not _keep_what_can_be_kept(unnamed, cluster):
+            ground.facts.keep_owned[CLAIMS] = _KEPT
 
 
 def volumes_of(members: list[Member], looker: Looker, cluster: Cluster) -> Iterator[Member]:
@@ -58,16 +64,17 @@ def _is_claim(member: Member) -> bool:
     return (member.resource.group, member.resource.plural) == CLAIMS
 
 
-def _keep_what_can_be_kept(claims: list[Member], going: set[str], looker: Looker, cluster: Cluster) -> None:
-    """Not what somebody else takes along: a namespace that is being deleted, or an owner that goes."""
+def _keep_what_can_be_kept(claims: list[Member], cluster: Cluster) -> set[str]:
+    """What an owner would take along is detached from it first; what a namespace being deleted takes, is not kept.
+
+    These namespaces are returned. Claims that a Pod owns are ephemeral volumes and not among them.
+    """
     leaving = {name for name in {claim.record.namespace for claim in claims} if _is_leaving(name, cluster)}
     for claim in claims:
         if claim.record.terminating or claim.record.namespace in leaving:
             continue
-        if going & set(claim.record.owner_uids):
-            looker.warnings.append(f"{claim.ref} holds data and goes with its owner, whatever volumes says")
-            continue
-        claim.keep = claim.keep or "it holds data (volumes: keep)"
+        claim.keep = claim.keep or _KEPT
+    return leaving
 
 
 def _is_leaving(namespace: str, cluster: Cluster) -> bool:

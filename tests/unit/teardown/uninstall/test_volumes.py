@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, STATEFULSETS
+from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, PODS, STATEFULSETS
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, FakeCluster
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import (
     CLAIMS,
@@ -90,10 +90,20 @@ def test_nothing_is_promised_that_a_dying_namespace_takes_along() -> None:
     assert stays(plan) == {}
 
 
-def test_a_claim_that_goes_with_its_owner_is_not_said_to_stay() -> None:
+def test_a_claim_that_would_go_with_its_owner_is_detached_from_it() -> None:
     cluster = with_a_database()
     owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "StatefulSet-shop-db"}
     cluster.change(CLAIMS, "data-db-0", ownerReferences=[owner])
     plan = uninstalled(cluster, namespace="shop", check_mode=True)
-    assert stays(plan) == {PLAIN: DATA}
-    assert f"{OF_THE_SET} holds data and goes with its owner, whatever volumes says" in plan.warnings
+    assert stays(plan) == {PLAIN: DATA, OF_THE_SET: DATA}
+    assert plan.scheme is not None
+    assert [one.text for one in plan.scheme.plan.detachments] == [f"{OF_THE_SET} loses its owner StatefulSet shop/db"]
+
+
+def test_an_ephemeral_volume_goes_with_its_pod() -> None:
+    cluster = with_a_database()
+    cluster.add(PODS, "db-0")
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "db-0", "uid": "Pod-shop-db-0"}
+    cluster.add(CLAIMS, "db-0-scratch", ownerReferences=[owner])
+    plan = uninstalled(cluster, namespace="shop", check_mode=True)
+    assert stays(plan) == {PLAIN: DATA, OF_THE_SET: DATA}
