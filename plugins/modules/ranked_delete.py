@@ -102,8 +102,8 @@ options:
     description:
       - What to do with a CustomResourceDefinition or a Namespace that would take objects with it that the plan does
         not show. V(keep) leaves it.
-      - It is looked into for the plan, and once more right before it is deleted. What came in between holds it back with
-        V(keep), and fails the run with V(refuse).
+      - It is looked into for the plan, and once more right before it is deleted. What came in between holds it back
+        with V(keep), and fails the run with V(refuse).
       - Something kept, by a keep marker for example, holds it back with V(cascade), too.
     type: str
     choices: [refuse, cascade, keep]
