@@ -19,8 +19,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs import ranked_del
 from integration.admission_hook import refusing_webhook
 from integration.explaining import Explainer, causes, row_of
 from integration.ranked import failed, succeeded
-from integration.running import run_job, run_playbook, settings
-from integration.stage import CLEANUP, GROUP, WIDGETS, Body, Stage, body, widget
+from integration.running import run_job, run_playbook, settings, warnings_of
+from integration.stage import CLEANUP, GROUP, WIDGETS, Body, Stage, body, config_map, widget
 from lab.controlplane import ControlPlane
 from lab.waiting import until
 
@@ -140,3 +140,30 @@ def test_a_webhook_that_speaks_like_an_admission_policy_becomes_no_command(
     assert "policy" not in causes(row_of(result, "held"))
     assert result["next_steps"][0] == "do as webhook porter.example.com says: it is its application's word"
     assert not any("touch pwned" in step for step in result["next_steps"])
+
+
+def test_a_forged_plan_in_the_evidence_directory_is_no_consent(
+    stage: Stage, plane: ControlPlane, tmp_path: Path
+) -> None:
+    """Whoever may write there could say yes in another's name; the plan that this user left there still counts."""
+    here = stage.namespace
+    made = stage.put(config_map("a", here), config_map("b", here))
+    manifests = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": one["metadata"]} for one in made]
+    options = {"manifests": manifests, "profile": "none", "evidence_dir": str(tmp_path)}
+    run = run_playbook([{"check_mode": True, "sunset.kube.uninstall": options}], plane.admin.kubeconfig)
+    seen = run.result["plan_hash"]
+    true = json.loads((tmp_path / "latest" / "plan.json").read_text())
+    objects = [{"object": {"uid": one["metadata"]["uid"]}} for one in made]
+    forged = {**true, "plan_hash": "a" * 16, "steps": [{"objects": objects}]}
+    (tmp_path / "9-uninstall").mkdir()
+    (tmp_path / "9-uninstall" / "plan.json").write_text(json.dumps(forged))
+    assert stage.api.delete(stage.api.path_of(made[0]))[0] == 200
+    given: list[dict[str, Any]] = [
+        {"sunset.kube.uninstall": {**options, "plan_hash": hash_}, "ignore_errors": True} for hash_ in ("a" * 16, seen)
+    ]
+    refused, done = run_playbook(given, plane.admin.kubeconfig).results
+    assert f"and plan_hash is {'a' * 16}" in refused["msg"]
+    assert "its content does not give this hash" in warnings_of(refused)
+    assert refused["changed"] is False
+    assert not done.get("failed"), done["msg"]
+    assert done["counts"]["deleted"] == 1

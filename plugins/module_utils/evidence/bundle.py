@@ -4,7 +4,8 @@
 
 """The undo bundle, read from the files a run left behind.
 
-Room: evidence. The other end of `files.py`.
+Room: evidence. The other end of `files.py`. Objects are created from it with this user's rights, so it must be ours
+alone (`own_files.py`).
 """
 
 from __future__ import annotations
@@ -15,21 +16,24 @@ from typing import Any
 
 from ..problems import BadOption
 from ..teardown.undo import Bundle
+from .own_files import OwnFolder, own_folder
 
 _NEXT = "give the folder a run left below its evidence_dir"
 
 
 def read_bundle(path: str, secrets: list[dict[str, Any]] | None) -> Bundle:
     """`path`: the run's folder, or `undo` in it."""
-    undo = _undo_folder(path)
-    if not os.path.isdir(undo) and os.path.isfile(os.path.join(os.path.dirname(undo), "result.json")):
-        return Bundle([])  # a run that only planned, or found nothing to do
+    run = os.path.realpath(os.path.dirname(_undo_folder(path)))
     try:
-        names = sorted(name for name in os.listdir(undo) if name.endswith(".json"))
+        with own_folder(run) as folder:
+            if "undo" not in folder.names() and "result.json" in folder.names():
+                return Bundle([])  # a run that only planned, or found nothing to do
+            uids = _uids(folder)
+        with own_folder(os.path.join(run, "undo")) as undo:
+            steps = [(_step_name(name), _items(undo, name)) for name in undo.names() if name.endswith(".json")]
+            return Bundle(steps, secrets or [], _lines(undo), uids)
     except OSError as problem:
         raise BadOption("no undo bundle in", which=path, why=str(problem), next_step=_NEXT) from problem
-    steps = [(_step_name(name), _items(os.path.join(undo, name))) for name in names]
-    return Bundle(steps, secrets or [], _lines(os.path.join(undo, "left-out.txt")), _uids(os.path.dirname(undo)))
 
 
 def sealed_secrets(path: str) -> str:
@@ -47,9 +51,10 @@ def _step_name(file: str) -> str:
     return file.removesuffix(".json").partition("-")[2] or file
 
 
-def _items(file: str) -> list[dict[str, Any]]:
-    items = _json(file).get("items")
+def _items(folder: OwnFolder, name: str) -> list[dict[str, Any]]:
+    items = _json(folder, name).get("items")
     if not isinstance(items, list) or not all(_is_object(item) for item in items):
+        file = os.path.join(folder.path, name)
         raise BadOption("cannot read", which=file, why="it is no List of objects", next_step=_NEXT)
     return items
 
@@ -60,28 +65,31 @@ def _is_object(item: Any) -> bool:
     return all(isinstance(item.get(key), str) for key in ("apiVersion", "kind")) and bool(item["metadata"].get("name"))
 
 
-def _json(file: str) -> dict[str, Any]:
+def _json(folder: OwnFolder, name: str) -> dict[str, Any]:
     try:
-        with open(file, encoding="utf-8") as stream:
-            found = json.load(stream)
-    except (OSError, ValueError) as problem:
+        found = json.loads(folder.text(name))
+    except (OSError, ValueError, RecursionError) as problem:
+        file = os.path.join(folder.path, name)
         raise BadOption("cannot read", which=file, why=str(problem), next_step=_NEXT) from problem
     return found if isinstance(found, dict) else {}
 
 
-def _lines(file: str) -> list[str]:
-    if not os.path.exists(file):
+def _lines(folder: OwnFolder) -> list[str]:
+    try:
+        return folder.text("left-out.txt").splitlines()
+    except FileNotFoundError:
         return []
-    with open(file, encoding="utf-8") as stream:
-        return stream.read().splitlines()
 
 
-def _uids(folder: str) -> dict[tuple[str, str, str], str]:
+def _uids(folder: OwnFolder) -> dict[tuple[str, str, str], str]:
     """What the objects were, from the plan beside the bundle."""
-    file = os.path.join(folder, "plan.json")
-    if not os.path.exists(file):
+    if "plan.json" not in folder.names():
         return {}
-    listed = [one.get("object") or {} for step in _json(file).get("steps") or () for one in step.get("objects") or ()]
+    listed = [
+        one.get("object") or {}
+        for step in _json(folder, "plan.json").get("steps") or ()
+        for one in step.get("objects") or ()
+    ]
     return {
         (str(one.get("kind")), one.get("namespace") or "", str(one.get("name"))): str(one.get("uid")) for one in listed
     }

@@ -4,7 +4,7 @@
 
 """Undo bundles of runs that went before: a run that goes on with another one keeps only what that one has left.
 
-Room: evidence.
+Room: evidence. Only folders that are ours alone are named: another user's may hold anything.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ import json
 import os
 from collections.abc import Iterator
 from typing import Any
+
+from ..problems import Refused
+from .own_files import own_folder
 
 _DONE = "done"
 
@@ -48,15 +51,19 @@ def _before(own: str) -> Iterator[str]:
 
 def _holds_anything(folder: str) -> bool:
     undo = os.path.join(folder, "undo")
-    names = os.listdir(undo) if os.path.isdir(undo) else []
+    try:
+        with own_folder(folder), own_folder(undo) as ours:
+            names = ours.names()
+    except (OSError, Refused):
+        names = []
     lists = [name for name in names if name.endswith(".json")]
     return "secrets.vault" in names or any(_read(undo, name).get("items") for name in lists)
 
 
 def _read(folder: str, name: str) -> dict[str, Any]:
     try:
-        with open(os.path.join(folder, name), encoding="utf-8") as stream:
-            found = json.load(stream)
-    except (OSError, ValueError):
+        with own_folder(folder) as ours:
+            found = json.loads(ours.text(name))
+    except (OSError, ValueError, Refused):
         return {}
     return found if isinstance(found, dict) else {}

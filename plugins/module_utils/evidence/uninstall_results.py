@@ -75,6 +75,10 @@ def uninstall_plan(outcome: UninstallOutcome) -> dict[str, Any]:
         **deletion,
         "plan_hash": outcome.scheme.hash,
         "source": outcome.scheme.membership.source,
+        "terms": outcome.scheme.terms.as_dict(),
+        # What the hash is made of: a later run that is given the hash goes by this, and by nothing else in the file.
+        "hashed": outcome.scheme.content,
+        "parts": [{"terms": one.terms.as_dict(), "hashed": one.content} for one in outcome.scheme.parts],
         "preflight": [_finding(one) for one in outcome.findings],
         "drains": drains,
         "steps": [row for drain in drains for row in drain.get("steps", ())] + deletion["steps"],

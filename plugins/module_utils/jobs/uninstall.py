@@ -56,7 +56,7 @@ def check(params: dict[str, Any]) -> None:
 
 def work(context: Context) -> Report:
     params = context.params
-    seen = plan_under(params["plan_hash"], params["evidence_dir"]) if context.here else NOTHING_SHOWN
+    seen, no_consent = plan_under(params["plan_hash"], params["evidence_dir"]) if context.here else (NOTHING_SHOWN, "")
     shown = context.shown or seen
     options = parse_uninstall(
         params, check_mode=context.check_mode, here=context.here, shown=shown, hashed=context.hashed
@@ -65,7 +65,7 @@ def work(context: Context) -> Report:
     return Report(
         result=uninstall_result(outcome, options, context.cluster.requests()),
         failure=outcome.failure,
-        warnings=outcome.warnings,
+        warnings=[*outcome.warnings, *([no_consent] if no_consent else [])],
         diff=uninstall_diff(outcome),
         plan=uninstall_plan(outcome),
         undo=uninstall_undo(outcome),

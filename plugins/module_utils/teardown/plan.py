@@ -103,12 +103,17 @@ class Plan:
 
     @property
     def hash(self) -> str:
-        """The same objects in the same order under the same terms give the same hash, however they were found.
+        """The same objects in the same order under the same terms give the same hash, however they were found."""
+        return self.terms.hash_of(self.content)
+
+    @property
+    def content(self) -> list[Any]:
+        """What the hash is made of besides the terms, as plain data.
 
         Without those that go with their owners anyway: Pods come and go while somebody thinks about a plan.
         """
         going = {entry.member.record.uid for entry in self.going}
-        rows = [
+        return [
             [
                 *(step.rule.name, step.rule.force, step.rule.before_delete),
                 [named for wave in step.waves if (named := _identities(wave, going))],
@@ -117,7 +122,6 @@ class Plan:
             ]
             for step in self.steps
         ]
-        return self.terms.hash_of(rows)
 
     @property
     def releases(self) -> list[Release]:

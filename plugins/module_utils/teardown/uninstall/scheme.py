@@ -58,7 +58,18 @@ class Scheme:
 
     @property
     def hash(self) -> str:
-        return self.terms.hash_of([*(survey.plan.whole.hash for survey in self.surveys), self.plan.hash])
+        return self.terms.hash_of(self.content)
+
+    @property
+    def content(self) -> list[Any]:
+        """What the hash is made of besides the terms: the drains and their policies, then the deletion."""
+        drains = [[one.profile.name, one.policy, one.plan.whole.hash] for one in self.surveys]
+        return [*drains, self.plan.hash]
+
+    @property
+    def parts(self) -> list[Plan]:
+        """The plans whose hashes are in the content, in that order."""
+        return [*(survey.plan.whole for survey in self.surveys), self.plan]
 
     @property
     def size(self) -> int:
@@ -121,13 +132,13 @@ def plan_again(
 
 
 def newcomers(now: Plan, shown: Collection[str]) -> list[Entry]:
-    """What the plan deletes and the one that was shown did not, unless something shown owns it."""
+    """What the plan deletes and the one that was shown did not, unless something shown owns it, or its owner."""
     known = set(shown)
-    return [
-        entry
-        for entry in now.going
-        if entry.member.record.uid not in known and not known & set(entry.member.record.owner_uids)
-    ]
+    fresh = [entry for entry in now.going if entry.member.record.uid not in known]
+    while owned := {entry.member.record.uid for entry in fresh if known & set(entry.member.record.owner_uids)}:
+        known |= owned
+        fresh = [entry for entry in fresh if entry.member.record.uid not in owned]
+    return fresh
 
 
 def unseen(scheme: Scheme, shown: Shown) -> bool:

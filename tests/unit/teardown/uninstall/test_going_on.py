@@ -41,7 +41,8 @@ def confirmed(cluster: FakeCluster, directory: Path, seen: dict[str, Any], wante
     (directory / "1-uninstall").mkdir()
     (directory / "1-uninstall" / "plan.json").write_text(json.dumps(uninstall_plan(plan)))
     cluster.remove(CONFIG_MAPS, "settings")
-    shown = plan_under(plan.scheme.hash, str(directory))
+    shown, why = plan_under(plan.scheme.hash, str(directory))
+    assert why == ""
     cluster.known_as = wanted.pop("known_as", cluster.known_as)
     return uninstalled(cluster, plan_hash=plan.scheme.hash, shown=shown, **{**WANTED, **wanted})
 
