@@ -41,6 +41,7 @@ options:
       - The timeline (C(timeline.jsonl)) is written while the run goes, C(result.json) with its outcome in one word last
         of all. C(latest) leads to the newest folder, from its first moment.
       - Cannot be used with C(async).
+      - What comes from the cluster is shown with control characters, bidi marks and line breaks as escapes.
     type: path
 """
 

@@ -31,6 +31,8 @@ options:
   bundle:
     description:
       - The folder a run left below its O(evidence_dir), or C(undo) in it.
+      - It must belong to the user who runs the task, or to root, and no other user may write to it or to its files.
+        Symbolic links in it are not followed.
     type: path
     required: true
   undo_vault_password:
