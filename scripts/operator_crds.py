@@ -71,6 +71,7 @@ KINDS = (
             "last, and the page away when all is gone. After a failure the page stays. keep leaves the routes and the "
             "page.",
             "page": PAGE,
+            "missing": "Whether it is an error that no such release is there. ok by default: it is gone already.",
         },
         # Whoever writes release metadata in one namespace would choose what the operator deletes in others.
         without=frozenset({"ownership"}),

@@ -29,7 +29,7 @@ def documents(text: str, where: str) -> Iterator[Any]:
         yield from yaml.load_all(text.encode(), Loader=loader)
     except yaml.YAMLError as problem:
         why = f"it is not valid YAML: {problem}"
-        raise BadOption(f"cannot read {where}", why=why, next_step="mend it") from problem
+        raise BadOption(f"cannot read {where}", why=why, next_step="fix the YAML syntax") from problem
 
 
 def _import_yaml() -> Any:

@@ -38,6 +38,7 @@ _SENTENCES = frozenset(
         "next_steps",
         "problem",
         "reason",
+        "releases",
         "risks",
         "steps",
         "suggestion",

@@ -48,8 +48,8 @@ options:
     description:
       - Kinds that must be gone from the cluster's namespace (cluster-scoped ones - of the cluster's name) before
         anything at all is done, the ManagedCluster's own deletion included.
-      - Each as V(resource.version.group), V(group/version/resource) or a kind. For one that the server does not have see
-        O(wait_for_missing).
+      - Each as V(resource.version.group), V(group/version/resource) or a kind. For one that the server does not have,
+        see O(wait_for_missing).
     type: list
     elements: str
   wait_for_missing:

@@ -136,6 +136,14 @@ options:
     type: str
     choices: [fail, ignore]
     default: fail
+  missing:
+    description:
+      - What it means that no such release, or namespace, is there. V(ok) has nothing to do, so that a second run is
+        green. V(fail) is an error, as the name may be wrong. Both name the releases that are there.
+      - The role and the playbook have V(fail) where somebody is asked (C(confirm=prompt)), else V(ok).
+    type: str
+    choices: [ok, fail]
+    default: ok
   on_leftovers:
     description:
       - Whether the task warns or fails when something of the application is left at the end.
@@ -212,7 +220,7 @@ source:
   type: str
   sample: Helm release shop/shop
 missing:
-  description: Why there is no plan, if the record is not there. Leftovers are looked for all the same.
+  description: What was not found, if the release is not there. Leftovers are looked for all the same.
   returned: when a plan was made
   type: str
 profiles:
@@ -273,6 +281,14 @@ routes:
   returned: when a plan was made
   type: list
   elements: dict
+releases:
+  description:
+    - What is installed, where RV(missing) says that the wanted release is not there - in its namespace, or in the whole
+      cluster if nothing is in that namespace. As far as one may look.
+  returned: when a plan was made
+  type: list
+  elements: str
+  sample: [Helm release shop/shop]
 verified:
   description: What the last look came to, in one sentence. Empty if nobody looked.
   returned: when a plan was made

@@ -44,6 +44,7 @@ def uninstall_result(outcome: UninstallOutcome, options: UninstallOptions, reque
         "source": scheme.membership.source,
         "profiles": [survey.profile.name for survey in scheme.surveys],
         "missing": scheme.membership.missing,
+        "releases": list(scheme.there),
         "preflight": [_finding(one) for one in outcome.findings],
         "total": scheme.size,
         "forecast": round(outcome.forecast),
@@ -55,7 +56,7 @@ def uninstall_result(outcome: UninstallOutcome, options: UninstallOptions, reque
         "leftovers": [_leftover(one) for one in outcome.leftovers.found] if outcome.leftovers else [],
         "unseen": list(outcome.leftovers.unseen) if outcome.leftovers else [],
         "routes": [_route(member.ref) for member in routes_in(scheme.plan)],
-        "verified": verified_text(outcome.leftovers),
+        "verified": verified_text(outcome),
         "requests": requests,
         "text": uninstall_text(outcome),
     }

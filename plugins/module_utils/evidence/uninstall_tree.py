@@ -17,10 +17,9 @@ from ..teardown.drain.survey import Survey
 from ..teardown.plan import Entry, Plan, Step
 from ..teardown.plan_reach import reach_of
 from ..teardown.run_outcome import StepOutcome
-from ..teardown.uninstall.leftovers import Leftovers
 from ..teardown.uninstall.preflight import OK, STOP, WARN
 from ..teardown.uninstall.scheme import Scheme
-from ..teardown.uninstall.uninstall import UninstallOutcome
+from ..teardown.uninstall.uninstall import UninstallOutcome, named_shortly
 from .tree import Branch, drawn
 
 _NAMED = 3  # names a line
@@ -34,6 +33,9 @@ def uninstall_text(outcome: UninstallOutcome) -> list[str]:
         return []
     done = bool(outcome.deletion.run.steps or outcome.drains) and not outcome.check_mode
     root = Branch(f"{'uninstalled' if done and not outcome.failure else 'uninstall'} {scheme.membership.source}")
+    if scheme.membership.missing:
+        root = Branch(f"NOT FOUND: {scheme.membership.missing}")
+        root.add(f"there is {named_shortly(scheme.there)}" if scheme.there else "no release at all was seen")
     _preflight(root, outcome, done=done)
     for survey in scheme.surveys:
         _drain(root, survey, done=done)
@@ -132,12 +134,16 @@ def _detached(root: Branch, plan: Plan, *, done: bool) -> None:
         branch.add(f"and {len(plan.detachments) - _MOST} more, see plan")
 
 
-def _kept(root: Branch, plan: Plan, outcome: UninstallOutcome) -> None:
+def _kept_on_purpose(plan: Plan, outcome: UninstallOutcome) -> list[Entry]:
     missing = outcome.deletion.run.kept.missing
     late = [entry for step in outcome.deletion.run.steps for entry in step.late_kept]
     once = {entry.member.record.uid: entry for entry in (*plan.kept, *late)}
     found = [entry for uid, entry in once.items() if uid not in missing]
-    kept = [entry for entry in found if entry.verdict.fate.value != "protected"]
+    return [entry for entry in found if entry.verdict.fate.value != "protected"]
+
+
+def _kept(root: Branch, plan: Plan, outcome: UninstallOutcome) -> None:
+    kept = _kept_on_purpose(plan, outcome)
     if not kept:
         return
     branch = root.add(f"stays: {len(kept)}")
@@ -149,15 +155,17 @@ def _kept(root: Branch, plan: Plan, outcome: UninstallOutcome) -> None:
             branch.add(f"{line} - {why}")
 
 
-def verified_text(found: Leftovers | None) -> str:
+def verified_text(outcome: UninstallOutcome) -> str:
     """What the last look came to; nothing if nobody looked."""
+    found, kept = outcome.leftovers, _kept_on_purpose(outcome.deletion.plan, outcome)
     if found is None:
         return ""
     if found.found:
         return f"{len(found.found)} objects are left"
     if found.unseen:
         return f"nothing was seen, but not everything could be looked at: {found.unseen[0]}"
-    return f"nothing is left, of every kind, in {found.looked_at} objects that were looked at"
+    on_purpose = f"; {len(kept)} kept on purpose" if kept else ""
+    return f"no unexpected leftovers ({found.looked_at} objects checked){on_purpose}"
 
 
 def _leftovers(root: Branch, outcome: UninstallOutcome) -> None:
@@ -165,7 +173,7 @@ def _leftovers(root: Branch, outcome: UninstallOutcome) -> None:
     if found is None:
         return
     if not found.found:
-        root.add(f"verified: {verified_text(found)}")
+        root.add(f"verified: {verified_text(outcome)}")
         return
     branch = root.add(f"left: {len(found.found)}")
     for one in found.found[:_MOST]:

@@ -43,6 +43,7 @@ ARGUMENTS = {
     "force_after": {"type": "int", "default": 30},
     "force_allow": {"type": "list", "elements": "str"},
     "gitops": {"type": "str", "choices": ["fail", "ignore"], "default": "fail"},
+    "missing": {"type": "str", "choices": ["ok", "fail"], "default": "ok"},
     "on_leftovers": {"type": "str", "choices": ["warn", "fail"], "default": "warn"},
     "stages": {"type": "list", "elements": "str", "choices": list(STAGES), "default": list(STAGES)},
     "undo_vault_password": {"type": "str", "no_log": True},
@@ -78,6 +79,7 @@ UNHASHED = {
         ("release", "namespace", "source", "manifests"), "what it selects is in the plan, object by object"
     ),
     "on_leftovers": "whether the run fails when all is done",
+    "missing": "it can only refuse, and only where there is nothing to delete",
 }
 
 JOB = Job(name="uninstall", arguments=ARGUMENTS, check=check, work=work, unhashed=UNHASHED)

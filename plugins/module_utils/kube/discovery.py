@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..objects import Resource
-from ..problems import CannotLook
+from ..problems import CannotLook, Unreachable
 from .answers import Answer, error_from
 from .transport import Request, Transport
 
@@ -103,6 +103,13 @@ def discover(transport: Transport) -> Catalogue:
     versions: list[GroupVersion] = []
     for root in ("/api", "/apis"):
         answer = transport.send(Request("GET", root, "get", accept=_ACCEPT))
+        if answer.status == 404:  # every API server has these two
+            raise Unreachable(
+                "no Kubernetes API answers there",
+                which=str(transport.endpoint),
+                why=f"HTTP 404 at {root}",
+                next_step="check host and proxy: something else answers at this address",
+            )
         if not answer.ok:
             raise _cannot_look(answer, root)
         document = answer.json()

@@ -18,7 +18,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import 
     discover,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
+from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Unreachable
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DEPLOYMENTS,
     DOMAINS,
@@ -166,14 +166,15 @@ NOT_SEEN = {
     ),
     "not found": (
         refusal(404, "NotFound", "404 page not found"),
-        "cannot see what the API server serves (GET /api): HTTP 404 NotFound, 404 page not found.",
+        "no Kubernetes API answers there http://api.example.com:6443: HTTP 404 at /api. "
+        "Next: check host and proxy: something else answers at this address.",
     ),
 }
 
 
 @pytest.mark.parametrize(("reply", "sentence"), named(NOT_SEEN))
 def test_discovery_that_is_refused_is_never_an_empty_catalogue(reply: Any, sentence: str) -> None:
-    with pytest.raises(CannotLook) as refused:
+    with pytest.raises((CannotLook, Unreachable)) as refused:
         discover(transport_to(Script(reply)))
     assert str(refused.value) == sentence
 

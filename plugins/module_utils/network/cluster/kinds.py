@@ -61,7 +61,7 @@ def _find(kind: str, cluster: Cluster) -> Resource:
     if finding.availability.value == "not installed":
         raise Refused(
             "there is no kubernetes-nmstate here",
-            why=f"{kind}s of {GROUP} are not installed",
+            why=f"the kind {kind} of {GROUP} is not installed",
             next_step="check the context; nothing was changed",
         )
-    raise CannotLook(f"cannot look for {kind}s", why=finding.why, next_step="bring that API back")
+    raise CannotLook(f"cannot look for objects of kind {kind}", why=finding.why, next_step="bring that API back")

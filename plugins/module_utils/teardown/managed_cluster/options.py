@@ -19,7 +19,6 @@ from ...problems import BadFields
 from ...profiles.ocm import DEFAULT_CLEANUP
 from ...shown import NOTHING_SHOWN, Shown
 
-
 # A kind, a resource with or without version and group, or a part of group/version/resource.
 _WORD = re.compile(r"[A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?")
 

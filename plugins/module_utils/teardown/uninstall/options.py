@@ -47,6 +47,7 @@ class UninstallOptions:
     force: bool = False
     ladder: Ladder = field(default_factory=Ladder)
     gitops: str = "fail"
+    missing: str = "ok"
     on_leftovers: str = "warn"
     stages: frozenset[str] = frozenset(STAGES)
     timeout: float = 600.0
@@ -108,6 +109,7 @@ def parse_uninstall(
         force=params["force"],
         ladder=Ladder(after=float(params["force_after"]), allow=tuple(params["force_allow"] or ())),
         gitops=params["gitops"],
+        missing=params["missing"],
         on_leftovers=params["on_leftovers"],
         stages=frozenset(params["stages"]),
         timeout=float(params["timeout"]),

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 _OWNERS = frozenset({"flux", "argocd", "olm"})
 
 
-def find_origin(options: UninstallOptions, cluster: Cluster) -> Candidate:
-    """The source the task names, or the one there is. Where nothing is found, the most likely one: it says so."""
+def find_origin(options: UninstallOptions, cluster: Cluster) -> Candidate | None:
+    """The source the task names, or the one there is. Where nothing is found, the most likely one: it says so.
+
+    None: nothing of that name is there, and the task does not say where it should be.
+    """
     if options.manifests:
         return _manifests(options)
     if options.source == "namespace" or not options.release:
@@ -96,16 +99,10 @@ _WORDS = {
 }
 
 
-def _nothing_found(options: UninstallOptions) -> Candidate:
+def _nothing_found(options: UninstallOptions) -> Candidate | None:
     if options.source == "flux":
         value = {"kind": "HelmRelease", "name": options.release, "namespace": options.namespace}
         return Candidate("flux", {"flux": value}, f"Flux HelmRelease {options.namespace}/{options.release}")
     if options.source in _OWNERS:
         return _named(options.source, options)  # whoever names an owner does not mean a Helm release of that name
-    if not options.namespace:
-        raise Refused(
-            f"nothing called {options.release} was found",
-            why="no Helm release, kapp application, Flux, Argo CD or OLM object has this name",
-            next_step="give its namespace and check the name; nothing was changed",
-        )
-    return _named("helm", options)
+    return _named("helm", options) if options.namespace else None

@@ -30,6 +30,7 @@ from ..guards import CRD
 from ..members.claims import Membership
 from ..members.detection import Candidate
 from ..members.helm_marks import marked_membership
+from ..members.known_releases import known_releases
 from ..members.sources import read_members
 from ..plan import Entry, Plan
 from ..ranked_delete import Deletion, RankedOptions, plan_deletion
@@ -46,11 +47,12 @@ _STEP = 0.5  # seconds a step takes at least: one barrier
 
 @dataclass
 class Scheme:
-    origin: Candidate
+    origin: Candidate | None  # None: nothing of the wanted name is there
     membership: Membership
     terms: Terms
     deletion: Deletion | None = None  # None: the source has no record
     surveys: list[Survey] = field(default_factory=list)
+    there: list[str] = field(default_factory=list)  # releases that are there, where the wanted one is not
 
     @property
     def plan(self) -> Plan:
@@ -96,7 +98,7 @@ class Scheme:
 
 def make_scheme(
     options: UninstallOptions,
-    origin: Candidate,
+    origin: Candidate | None,
     cluster: Cluster,
     other_cluster: Callable[[str], Cluster],
     seconds: float,
@@ -104,7 +106,9 @@ def make_scheme(
 ) -> Scheme:
     terms = Terms({"": cluster.identity()}, options.hashed)
     scheme = Scheme(origin, _members_of(origin, options, cluster), terms)
-    if not scheme.membership.missing:
+    if scheme.membership.missing:
+        scheme.there = known_releases(options.namespace, cluster)
+    else:
         scheme.deletion = plan_again(options, scheme, cluster, other_cluster, seconds, tell)
     if "drain" in options.stages:
         for profile in _profiles(options, scheme.plan):
@@ -112,7 +116,10 @@ def make_scheme(
     return scheme
 
 
-def _members_of(origin: Candidate, options: UninstallOptions, cluster: Cluster) -> Membership:
+def _members_of(origin: Candidate | None, options: UninstallOptions, cluster: Cluster) -> Membership:
+    if origin is None:
+        kinds = "no Helm release, kapp application, Flux, Argo CD or OLM object"
+        return Membership(f"release {options.release}", missing=f"{kinds} is called {options.release}")
     membership = read_members(origin.option, cluster)
     if membership.missing and origin.source == "helm":
         return marked_membership(options.release, options.namespace, cluster)
@@ -127,7 +134,8 @@ def plan_again(
     seconds: float,
     tell: Tell,
 ) -> Deletion:
-    wanted = _with_late_steps(options.deletion(scheme.origin.option, seconds), options, cluster)
+    members = scheme.origin.option if scheme.origin else {}
+    wanted = _with_late_steps(options.deletion(members, seconds), options, cluster)
     return plan_deletion(wanted, scheme.membership, cluster, other_cluster, tell, adjusting(options, cluster))
 
 

@@ -68,7 +68,7 @@ def traces_of(scheme: Scheme, options: UninstallOptions) -> Traces:
     seen = {name for one in going for name in one.record.finalizers if not _is_common(name)}
     seen |= {name for survey in scheme.surveys for name in survey.profile.finalizers}
     return Traces(
-        source=scheme.origin.what,
+        source=scheme.origin.what if scheme.origin else scheme.membership.source,
         is_marked=scheme.membership.bears_its_mark,
         release=options.release,
         namespaces=frozenset({options.namespace, scheme.membership.default_namespace} - {""}),

@@ -12,7 +12,7 @@ second run goes on where the first one stopped: what is gone is not in its plan 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,9 @@ from .traces import Traces, traces_of
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
+
+
+_NAMED = 10  # releases in a sentence
 
 
 @dataclass
@@ -85,6 +88,7 @@ def uninstall(
             _warn(outcome, text, tell)
     tell(Planned(summary_of(scheme.plan), scheme.hash))
     try:
+        _refuse_what_is_not_there(options, scheme)
         if "preflight" in options.stages:
             outcome.findings = preflight(options, scheme, cluster)
             refuse_if_stopped(outcome.findings)
@@ -97,6 +101,21 @@ def uninstall(
     outcome.seconds = clock.now() - began
     outcome.server_time = cluster.server_time()
     return outcome
+
+
+def _refuse_what_is_not_there(options: UninstallOptions, scheme: Scheme) -> None:
+    if not scheme.membership.missing or options.missing == "ok":
+        return
+    there = f"there is {named_shortly(scheme.there)}" if scheme.there else "no release at all was seen"
+    raise Refused(
+        "nothing to uninstall",
+        why=f"{scheme.membership.missing}; {there}",
+        next_step="check the name and the namespace, or set missing: ok; nothing was changed",
+    )
+
+
+def named_shortly(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 def _check_limits(options: UninstallOptions, scheme: Scheme, tell: Tell) -> None:

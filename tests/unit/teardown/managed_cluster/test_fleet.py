@@ -296,7 +296,7 @@ def test_a_gate_of_a_kind_that_is_not_served_is_refused_or_told_about_where_that
     """It may be a typing error."""
     wishes = ["applicationss.v1alpha1.argoproj.io", "argoproj.io/v1alpha1/applicationss"]
     hub = hub_with("w")
-    with pytest.raises(Refused, match="cannot wait for applicationss.v1alpha1.argoproj.io, argoproj.io/v1alpha1/"):
+    with pytest.raises(Refused, match=r"cannot wait for applicationss\.v1alpha1\.argoproj\.io, argoproj\.io/v1alpha1/"):
         removed(hub, "edge", wait_for=wishes)
     assert writes(hub) == []
     outcome = removed(hub, "edge", wait_for=wishes, wait_for_missing="ignore", check_mode=True)

@@ -41,7 +41,9 @@ def in_two(resource: Any, name: str = "shop", **facts: Any) -> Furnish:
 
 def origin(cluster: FakeCluster, **params: Any) -> str:
     options = parse_uninstall({**DEFAULTS, "release": "shop", **params}, check_mode=False)
-    return find_origin(options, cluster).what  # type: ignore[arg-type]
+    found = find_origin(options, cluster)  # type: ignore[arg-type]
+    assert found is not None
+    return found.what
 
 
 TWINS = {
