@@ -93,6 +93,7 @@ UNHASHED: dict[str, str] = {
 
 # Seconds after a stop in which the status is still written; the operator's pod has 60 (operator/config/manager).
 _LAST_WORDS = 50.0
+_MOST_NAMED = 10
 
 # What a kubeconfig given as a dictionary may hold that nobody should read in a log.
 _SECRET_KEYS = frozenset(
@@ -246,6 +247,8 @@ def perform(
         for each in (cluster, *others.values()):
             each.close()
             unanswered.extend(each.unanswered())
+    if len(unanswered) > _MOST_NAMED:
+        unanswered[_MOST_NAMED:] = [f"{len(unanswered) - _MOST_NAMED} more requests were not answered"]
     report = dataclasses.replace(report, warnings=[*report.warnings, *unanswered])
     result = _result(report, params, rows, str(cluster.endpoint))
     if board is not None:

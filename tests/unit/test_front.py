@@ -322,6 +322,23 @@ def test_what_was_sent_and_not_answered_is_a_warning_of_the_result() -> None:
     assert performed(work)["_warnings"] == ["careful", "DELETE /x was sent and not answered"]
 
 
+def test_of_many_requests_without_an_answer_ten_are_named_and_the_rest_is_counted() -> None:
+    def work(context: Context) -> Report:
+        context.cluster._transport.unanswered.extend(f"DELETE /{number}" for number in range(48))
+        return Report({"changed": False})
+
+    warnings = performed(work)["_warnings"]
+    assert (len(warnings), warnings[-1]) == (11, "38 more requests were not answered")
+
+
+def test_what_reports_on_a_custom_resource_ends_soon_after_a_stop_too() -> None:
+    stop = StopSign()
+    named_by = {"api_version": "sunset.dev/v1alpha1", "kind": "Uninstall", "name": "x", "namespace": "y"}
+    board = front._board(named_by, "uninstall", ConnectionOptions(host="https://api.example.com"), stop)
+    transport = board._cluster._transport
+    assert (transport.stop is stop, transport.stopping_seconds) == (True, 50.0)
+
+
 def test_an_object_nested_too_deeply_is_a_sentence_and_no_traceback() -> None:
     assert "nested too deeply" in performed(raising(RecursionError()))["msg"]
 
