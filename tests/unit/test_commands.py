@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
+import re
 import shlex
+from pathlib import Path
 
 import pytest
 from ansible.parsing.splitter import parse_kv
@@ -19,6 +22,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.commands import ad_hoc
 from ansible_collections.sunset.kube.tests.unit.hostile import NAMES
 
 NONE = "no command is shown"
+PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
+# The beginning of a command that has not ended yet: no sentence, no colon and no bracket ends it.
+OPEN = re.compile(r"\b(?:kubectl|ansible|ansible-playbook|helm|argocd|virtctl|flux) -?[a-z](?:(?!\. )[^;:)])*$")
+# Where nothing from a cluster is put into one: the builder itself, layout of what it made, templates for it.
+NOT_FROM_A_CLUSTER = {"commands.py", "blocker_tree.py", "gitops_owners.py"}
 # Not only noise: what is nearly a name, an option, a template or a second command.
 WORDS = st.one_of(st.sampled_from(NAMES), st.text(max_size=12), st.text("ab-=, {}%#'\"$;&|@/~!\\\n", max_size=12))
 
@@ -66,6 +74,20 @@ def test_a_hostile_name_gets_a_sentence_that_shows_it(name: str) -> None:
     for line in (ad_hoc("finalizer", {"name": name}), playbook("explain", {"name": name}), kubectl("get {x}", x=name)):
         assert NONE in line
         assert line.isprintable()
+
+
+@pytest.mark.parametrize("path", sorted(PLUGINS.rglob("*.py")), ids=lambda path: str(path.relative_to(PLUGINS)))
+def test_no_command_is_put_together_by_hand(path: Path) -> None:
+    """A word of the cluster in an f-string behind `kubectl …` would be neither quoted nor checked."""
+    by_hand = [
+        f"{path.name}:{node.lineno}: {before.value}"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.JoinedStr) and path.name not in NOT_FROM_A_CLUSTER
+        for before, after in itertools.pairwise(node.values)
+        if isinstance(before, ast.Constant) and isinstance(after, ast.FormattedValue)
+        if OPEN.search(str(before.value)) and not (isinstance(after.value, ast.Name) and after.value.id.isupper())
+    ]
+    assert by_hand == []
 
 
 def test_usual_names_give_usual_commands() -> None:

@@ -22,7 +22,7 @@ from ..terms import Terms
 from .own_files import own_folder
 
 _UID = 4  # of an object as a plan hashes it: api_version, kind, namespace, name, uid
-_WAVES, _RELEASES = 3, 4  # of a step
+_WAVES, _RELEASES, _DETACHED = 3, 4, slice(5, 6)  # of a step; the last only where there is something
 
 
 def plan_under(plan_hash: str | None, directory: str | None) -> tuple[Shown, str]:
@@ -62,6 +62,7 @@ def shown_under(plan_hash: str, plan: Mapping[str, Any]) -> Shown:
         return Shown(
             deleted=frozenset(row[_UID] for step in steps for wave in step[_WAVES] for row in wave),
             released=frozenset(row[_UID] for step in steps for row in step[_RELEASES]),
+            detached=frozenset(row[0] for step in steps for rows in step[_DETACHED] for row in rows),
             terms=terms.digest,
             policies={str(drain[0]): str(drain[1]) for drain in drains},
         )

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..commands import playbook
 from ..objects import ObjectRef, Record, moment, parse_time, record_of
 from ..problems import Refused
 from ..profiles.gitops_owners import GITOPS_OWNERS
@@ -207,7 +208,7 @@ def read_backup(item: Mapping[str, Any], key: BackupKey = NO_KEY) -> Backup:
             which=f"ConfigMap {namespace}/{name}",
             why=f"it was not signed with the key of Secret {key.where}",
             next_step="as a cluster administrator, compare it with its route; restore with "
-            f"ansible-playbook sunset.kube.maintenance -e state=disabled -e namespace={namespace}, "
+            f"{playbook('maintenance', {'state': 'disabled', 'namespace': namespace})}, "
             "or delete it if the route shows no page",
         )
     return backup

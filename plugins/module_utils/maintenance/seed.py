@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..commands import playbook
 from ..events import Did
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
 from ..problems import Refused
@@ -67,7 +68,7 @@ def _not_signed(namespace: str, name: str) -> Unreadable:
         which=f"ConfigMap {namespace}/{name}",
         why="it is the maintenance-operator's, which signs none",
         next_step="as a cluster administrator, restore the route with "
-        f"ansible-playbook sunset.kube.maintenance -e state=disabled -e namespace={namespace}",
+        + playbook("maintenance", {"state": "disabled", "namespace": namespace}),
     )
     return Unreadable(frozenset({SEED_HOLDER}), str(why))
 

@@ -37,21 +37,22 @@ def step(name: str, *uids: str, released: str = "") -> list[Any]:
     return [name, False, {}, waves, [["v1", "Domain", "shop", "web", released, "f/x"]] if released else []]
 
 
-def plan(*uids: str, released: str = "", terms: Terms = TERMS) -> dict[str, Any]:
+def plan(*uids: str, released: str = "", detached: str = "", terms: Terms = TERMS) -> dict[str, Any]:
     """As an uninstall with a drain leaves it."""
-    drain, deletion = [step("drain", released=released)], [step("namespaced", *uids)]
+    without_owner = [[[detached, "owner"]]] if detached else []
+    drain, deletion = [step("drain", released=released)], [[*step("namespaced", *uids), *without_owner]]
     hashed = [["ngrok", "Retain", terms.hash_of(drain)], terms.hash_of(deletion)]
     parts = [{"terms": terms.as_dict(), "hashed": part} for part in (drain, deletion)]
     return {"plan_hash": terms.hash_of(hashed), "terms": terms.as_dict(), "hashed": hashed, "parts": parts}
 
 
 def test_what_the_plan_with_this_hash_says_and_no_other(tmp_path: Path) -> None:
-    first, second = plan("u1", "u2", released="u3"), plan("u9", terms=Terms())
+    first, second = plan("u1", "u2", released="u3", detached="u4"), plan("u9", terms=Terms())
     left(tmp_path, "1-uninstall", first)
     left(tmp_path, "2-uninstall", second)
     (tmp_path / "latest").symlink_to("2-uninstall")
     seen, why = plan_under(first["plan_hash"], str(tmp_path))
-    assert (seen.deleted, seen.released) == ({"u1", "u2"}, {"u3"})
+    assert (seen.deleted, seen.released, seen.detached) == ({"u1", "u2"}, {"u3"}, {"u4"})
     assert (seen.terms, seen.policies, why) == (TERMS.digest, {"ngrok": "Retain"}, "")
     assert plan_under(second["plan_hash"], str(tmp_path))[0].terms == Terms().digest
 

@@ -29,6 +29,7 @@ _WEBHOOK = re.compile(r'admission webhook "([^"]+)" denied the request:? ?(.*)',
 _SILENT = re.compile(r'(?:Internal error occurred: )?failed calling webhook "([^"]+)": (.*)', re.DOTALL)
 _NO_DRY_RUN = re.compile(r'admission webhook "([^"]+)" does not support dry run')
 _NO_USAGES = "nousages."  # Crossplane's webhook
+_CONFIGURATIONS = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
 _BINDING = "validatingadmissionpolicybinding"
 _UNQUOTED = re.compile(r'[^"\\]+')  # names that the API server quotes as they are
 IsBound = Callable[[str, str], bool]
@@ -97,8 +98,7 @@ def _by_webhook(match: re.Match[str], what: str) -> Cause:
 
 def _by_silence(match: re.Match[str], what: str) -> Cause:
     reason = match[2].strip().partition(": context deadline")[0]
-    both = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
-    find = command(f"kubectl get {both} -o yaml | grep -n {{hook}}", hook=match[1])
+    find = command(f"kubectl get {_CONFIGURATIONS} -o yaml | grep -n {{hook}}", hook=match[1])
     return Cause(
         WEBHOOK,
         f"webhook {match[1]} does not answer, so the API server refuses {what}: {reason}",

@@ -19,6 +19,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ...commands import kubectl
 from ...documents import documents
 from ...objects import Record, Resource
 from ...problems import CannotLook
@@ -78,8 +79,8 @@ def _require_place(release: Release, source: str, places: set[str]) -> None:
         raise CannotLook(
             f"cannot trust the release metadata of {source}",
             why=f"it says that the release is in namespace {release.namespace}, and Helm keeps it in the release's own",
-            next_step=f"if Flux installed it, name its HelmRelease; else look who wrote it: kubectl get secret -n "
-            f"{sorted(places)[0]} -l owner=helm",
+            next_step="if Flux installed it, name its HelmRelease; else look who wrote it: "
+            + kubectl("get secret -l owner=helm", namespace=sorted(places)[0]),
         )
 
 
