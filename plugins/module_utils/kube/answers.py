@@ -19,6 +19,8 @@ from ..problems import CannotLook, Problem, Unreachable
 
 # Nothing in an object's metadata is nested deeper than this, except managedFields, which mirror the object's content.
 _METADATA_DEPTH = 64
+# Of a refusal: a webhook may say whatever it likes, to every object of thousands.
+_MOST_TEXT, _MOST_CAUSES = 8192, 100
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
@@ -137,9 +139,9 @@ def error_from(answer: Answer, what: str, which: str = "") -> ApiError:
     try:
         status = json.loads(answer.body)
         if status.get("kind") == "Status":
-            reason, message = status.get("reason") or "", status.get("message") or ""
+            reason, message = status.get("reason") or "", (status.get("message") or "")[:_MOST_TEXT]
             listed = (status.get("details") or {}).get("causes") or ()
-            causes = tuple(_cause(cause) for cause in listed)
+            causes = tuple(_cause(cause)[:_MOST_TEXT] for cause in listed[:_MOST_CAUSES])
         else:
             message = _short(answer.body)
     except (ValueError, AttributeError, TypeError, RecursionError):

@@ -66,7 +66,7 @@ class Wire:
         self._socket: socket.socket | None = None
         self._turns: Turns | None = None
         self._reader: Reader | None = None
-        self._poll = select.poll()  # not select(): that one knows no file descriptors above 1023
+        self._poll = select.poll()
         greeting = (("Host", endpoint.authority), ("User-Agent", USER_AGENT), *endpoint.headers)
         self._greeting = "".join(f"{name}: {value}\r\n" for name, value in greeting)
 
@@ -121,8 +121,6 @@ class Wire:
     def close(self) -> None:
         sock, self._socket, self._reader, self._turns = self._socket, None, None, None
         if sock is not None:
-            with contextlib.suppress(OSError, KeyError, ValueError):
-                self._poll.unregister(sock.fileno())
             with contextlib.suppress(OSError):
                 sock.close()
 
@@ -133,6 +131,7 @@ class Wire:
             self.close()  # the server has ended it, or sent something that no request of ours asked for
         if self._socket is None or self._turns is None or self._reader is None:
             self._socket = self._connect(left)
+            self._poll = select.poll()  # not select(): that one knows no file descriptors above 1023
             self._poll.register(self._socket.fileno(), select.POLLIN)
             self._turns = Turns(self._socket)
             self._reader = Reader(self._turns)

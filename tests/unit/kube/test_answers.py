@@ -53,6 +53,12 @@ def test_a_refusal_is_read_from_status_or_quoted(given_answer: Answer, read: tup
     assert facts(error_from(given_answer, "cannot list", "pods")) == read
 
 
+def test_of_a_webhook_that_talks_without_end_a_page_is_kept() -> None:
+    endless = [{"message": "x" * 10_000}] * 500
+    problem = error_from(refusal(422, "Invalid", "y" * 1_000_000, endless), "cannot delete")
+    assert (len(problem.message), len(problem.causes), len(problem.causes[0])) == (8192, 100, 8192)
+
+
 def test_a_refusal_reads_as_a_sentence_with_the_next_step() -> None:
     assert str(error_from(refusal(403, "Forbidden", "no rights"), "cannot list", "pods")) == (
         f"cannot list pods: HTTP 403 Forbidden, no rights. Next: {HINTS[403]}."
