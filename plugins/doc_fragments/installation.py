@@ -49,7 +49,8 @@ options:
         type: list
         elements: str
       controller_name:
-        description: The controller's name, as its labels have it.
+        description: The controller's name, as its labels have it. A workload of this name, or a Lease named after it,
+          counts as the running controller.
         type: str
       controller_namespace:
         description: Where its controllers run. The anchor's namespace, if there is one.

@@ -47,6 +47,11 @@ options:
     description:
       - V(Retain) takes the finalizers off and deletes nothing. What exists outside the cluster stays, and is listed.
       - V(Delete) deletes the operator's own objects and waits until the running operator has cleaned up behind each.
+        Refused where it is not running. It runs where a workload of the profile's labels or of the controller's name
+        has available replicas, or where it renews a Lease - one that is named after the controller
+        (C(edge), C(edge-leader), C(edge-leader-election), C(edge-lock)) or after the domain of the finalizer, one that
+        a pod of the controller holds, or one that is renewed by the program which has set the finalizers. A Lease whose
+        C(leaseDurationSeconds) are over does not count.
       - Without it, what the anchor says, else V(Retain). When the running operator would follow another policy, the
         anchor's is set to this one first.
     type: str

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -33,7 +34,7 @@ from integration.products import (
 )
 from integration.ranked import annotated, failed, kept, names, succeeded, when_waiting_for
 from integration.running import warnings_of
-from integration.stage import FOREIGN, Body, Stage
+from integration.stage import FOREIGN, Body, Stage, lease
 from lab.audit import AuditTrail
 
 POLICIES = pytest.mark.parametrize("policy", ["Retain", "Delete"])
@@ -313,6 +314,72 @@ def test_with_delete_a_kind_is_gone_before_the_next_one_is_deleted(
     freed = [e.completed for e in events if (e.verb, e.resource, e.code) == ("patch", "cloudendpoints", 200)]
     assert freed
     assert max(freed[:2]) < first_domain
+
+
+# -- who runs ----------------------------------------------------------------------------------------------------------
+
+
+class LeaderOf:
+    """Renews a Lease as a leader does, until the block ends."""
+
+    def __init__(self, stage: Stage, name: str, holder: str, program: str) -> None:
+        self._program = program
+        self._stage, self._lease = stage, lease(name, stage.namespace, renewed_ago=0, holder=holder)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._renew, daemon=True)
+
+    def _renew(self) -> None:
+        while not self._over.wait(1.0):
+            now = lease("now", self._stage.namespace, renewed_ago=0)["spec"]["renewTime"]
+            where = self._stage.api.path_of(self._lease)
+            self._stage.api.patch(where, {"spec": {"renewTime": now}}, fieldManager=self._program)
+
+    def __enter__(self) -> None:
+        self._stage.put(self._lease, manager=self._program)
+        self._thread.start()
+
+    def __exit__(self, *problem: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+POD = "edge-manager-6d4cf56db6-x2x4z_7f"
+# Name and holder of the Lease, the program that renews it, and what the task says.
+LEADERS = {
+    "named after the controller that the task names": ("edge-leader", "x", "x", {"controller_name": "edge-manager"}),
+    "named after the controller that its objects name": ("edge-leader-election", "x", "x", {}),
+    "a lock": ("edge-lock", "x", "x", {}),
+    "held by its pod": ("0a1b", POD, "x", {}),
+    "renewed by the program that set the finalizers": ("0a1b", "x", "ngrok-edge", {}),
+    "named as operators of the SDK do it": ("0a1b2c.k8s.ngrok.com", "x", "x", {}),
+}
+
+
+@pytest.mark.parametrize(("name", "holder", "program", "instance"), LEADERS.values(), ids=LEADERS)
+def test_an_operator_with_a_name_of_its_own_and_only_its_lease_to_show_is_running(
+    stage: Stage, drainer: Drainer, name: str, holder: str, program: str, instance: dict[str, str]
+) -> None:
+    """As `nameOverride` installs it: no workload carries the product's label."""
+    here = stage.namespace
+    made = custom("Domain", "d", here, LEGACY, labels=marked(here, "edge-manager"))
+    (domain,) = stage.put(made, manager="ngrok-edge")
+    where = {"controller_namespace": here, **instance}
+    said = failed(drainer(policy="Delete", instance=where, check_mode=True))
+    assert "policy Delete needs the running operator" in said
+    with LeaderOf(stage, name, holder, program), controller(stage, here, *OPERATOR_NAMES):
+        result = succeeded(drainer(policy="Delete", instance=where))
+    assert result["controller"]["alive"] == "alive"
+    assert f"Lease {here}/{name} was renewed" in result["controller"]["reason"]
+    assert stage.is_gone(domain)
+
+
+def test_a_lease_whose_term_has_ended_is_no_running_operator(stage: Stage, drainer: Drainer) -> None:
+    here = stage.namespace
+    stage.put(custom("Domain", "d", here, LEGACY, labels=marked(here, "edge")))
+    stage.put(lease("edge-leader", here, renewed_ago=20))
+    instance = {"controller_name": "edge", "controller_namespace": here}
+    said = failed(drainer(policy="Delete", instance=instance))
+    assert "policy Delete needs the running operator" in said
 
 
 # -- the anchor --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ Room: teardown. Who stands behind a finalizer without a label to go by is guesse
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,13 +40,19 @@ class Controller:
         return self.resource.plural != "daemonsets"
 
 
-def labelled(selectors: Sequence[str], namespace: str, cluster: Cluster) -> list[Controller]:
-    """By the labels of the workload or of its pods: some products label only these."""
+def labelled(
+    selectors: Sequence[str], namespace: str, cluster: Cluster, names: Collection[str] = ()
+) -> list[Controller]:
+    """By the labels of the workload or of its pods: some products label only these. Or by its own name, if known."""
     if not selectors:
         return []
     wanted = [parse_selector(selector) for selector in selectors]
     items = [(resource, item) for resource in WORKLOADS for item in cluster.list_whole(resource, namespace or None)]
-    return [_controller(resource, item) for resource, item in items if _is_of(item, wanted)]
+    return [
+        _controller(resource, item)
+        for resource, item in items
+        if value_at(item, "metadata.name") in names or _is_of(item, wanted)
+    ]
 
 
 def _is_of(item: Mapping[str, Any], tests: Sequence[Test]) -> bool:

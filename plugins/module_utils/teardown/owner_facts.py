@@ -82,11 +82,17 @@ class Lease:
     holder: str
     age: float
     lasts: float
+    writers: frozenset[str] = field(default=frozenset(), compare=False)  # field managers, lower case
 
     @property
     def fresh(self) -> bool:
-        # Leaders renew well within the duration; twice of it allows for a slow round.
-        return bool(self.holder) and self.age <= 2 * self.lasts
+        """Its holder runs: the term of the Lease has not ended."""
+        return bool(self.holder) and self.age <= self.lasts
+
+    @property
+    def expired(self) -> bool:
+        """Its holder is gone. In between nothing can be told: a slow round, or clocks that differ."""
+        return not self.holder or self.age > 2 * self.lasts
 
     @property
     def ago(self) -> str:
@@ -198,4 +204,5 @@ def lease_of(item: Mapping[str, Any], now: float) -> Lease:
         spec.get("holderIdentity") or "",
         now - parse_time(renewed) if renewed else float("inf"),
         float(spec.get("leaseDurationSeconds") or 15),
+        frozenset(str(one.get("manager") or "").lower() for one in meta.get("managedFields") or ()),
     )

@@ -29,6 +29,7 @@ __all__ = [
     "OwnerFacts",
     "Workload",
     "fetch_owner_facts",
+    "is_a_controller",
     "is_of_the_kind",
     "judge_owner",
 ]
@@ -150,7 +151,7 @@ def _gone_or_not(traces: _Traces, facts: OwnerFacts, kind: Resource | None, name
         why = f"{found.why}, but {since}{starting} may be starting"
         return Owner(Life.UNKNOWN, found.who, why, found.namespace, starting=True)
     if doubt:
-        return Owner(Life.UNKNOWN, found.who, f"{found.why}, but {doubt}", found.namespace)
+        return Owner(Life.UNKNOWN, found.who, f"{found.why}, but {doubt}", found.namespace, starting=found.starting)
     return found
 
 
@@ -161,6 +162,10 @@ def _starting(traces: _Traces) -> Workload | None:
 
 def _down(traces: _Traces) -> Owner | None:
     """What speaks for his end."""
+    recent = next((lease for lease in traces.leases if not lease.expired), None)
+    if recent:
+        why = f"{recent} was last renewed {recent.ago} ago"
+        return Owner(Life.UNKNOWN, str(recent), why, recent.namespace, starting=True)
     if traces.named:
         first = traces.named[0]
         return Owner(Life.GONE, str(first), f"{first} has no available replica", first.namespace)
@@ -197,7 +202,7 @@ def _runs_beside(traces: _Traces, facts: OwnerFacts, kind: Resource, namespace: 
     beside = [one for one in facts.workloads if one.available and one.namespace == lease.namespace]
     if kind.group in BUILT_IN_GROUPS:
         # Nearly everybody may change these, so rights tell nothing. A Lease of the owner's own name needs no doubt.
-        sure = lease.name.lower() in traces.names
+        sure = bool(_lease_names(lease) & traces.names)
         return f"{beside[0]} runs beside it" if beside and not sure else ""
     changers = _changers(facts, facts.around, kind, namespace, by_name=False) if facts.around else []
     another = next((one for one in beside if one in changers), None)
@@ -228,8 +233,13 @@ _MOST_NAMED = 3
 
 def controller_names(finalizer: str, managers: Sequence[str], kind: Resource | None = None) -> set[str]:
     """Names by which the controller is known, from the catalogue and from who set the finalizer."""
-    names = {manager.lower() for manager in managers if not NOBODY.match(manager)} - _TOO_COMMON
+    names = {manager.lower() for manager in managers if is_a_controller(manager)}
     return names | set(_catalogued(finalizer, kind))
+
+
+def is_a_controller(manager: str) -> bool:
+    """Whether a field manager tells which program it is: neither a person's tool, nor a name that all programs use."""
+    return not NOBODY.match(manager) and manager.lower() not in _TOO_COMMON
 
 
 def _catalogued(finalizer: str, kind: Resource | None) -> tuple[str, ...]:
@@ -268,9 +278,19 @@ _TOO_COMMON = frozenset(
 def _is_lease_of(lease: Lease, finalizer: str, hints: set[str], workloads: Sequence[Workload]) -> bool:
     domain = finalizer.partition("/")[0].lower()
     name = lease.name.lower()
+    named_after_controller = bool(_lease_names(lease) & hints)
     # Frameworks name leader leases "<id>.<domain>"; holders begin with the pod's, and so with the workload's name.
     named_after_domain = "." in domain and (name == domain or name.endswith("." + domain))
     held_by = any(
         lease.namespace == workload.namespace and lease.holder.startswith(workload.name + "-") for workload in workloads
     )
-    return name in hints or named_after_domain or held_by
+    return named_after_controller or named_after_domain or held_by
+
+
+def _lease_names(lease: Lease) -> set[str]:
+    """Controllers that would call their leader Lease so: `shop-operator-leader` is of shop-operator."""
+    name = lease.name.lower()
+    return {name, *(name.removesuffix(tail) for tail in _LEADER_TAILS if name.endswith(tail))}
+
+
+_LEADER_TAILS = ("-leader", "-leader-election", "-leader-elect", "-lock")

@@ -65,7 +65,7 @@ def held_by_its_spec(kind: Resource, record: Record, ends: NamespaceEnds) -> Ite
             + kubectl("get namespace {name} -o yaml", name=record.name),
         )
     lease = ends.controller
-    if _OWN in names and record.name in ends.empty and lease and not lease.fresh:
+    if _OWN in names and record.name in ends.empty and lease and lease.expired:
         yield Cause(
             CONTROLLER,
             f"nothing is left in it, but nobody ends it: {_CONTROLLER} was last heard of {lease.ago} ago ({lease})",

@@ -18,7 +18,7 @@ from ...events import Did, Tell
 from ...paths import value_at
 from ...problems import Problem
 from ..controllers import Controller, labelled
-from ..owners import Life, Owner, fetch_owner_facts, judge_owner
+from ..owners import Lease, Life, Owner, fetch_owner_facts, is_a_controller, judge_owner
 from .profile import Profile
 
 if TYPE_CHECKING:
@@ -40,14 +40,21 @@ class Controllers:
 
 
 def find_controllers(
-    profile: Profile, namespace: str, managers: Iterable[str], cluster: Cluster, foreign: Collection[str] = ()
+    profile: Profile,
+    namespace: str,
+    managers: Iterable[str],
+    cluster: Cluster,
+    foreign: Collection[str] = (),
+    names: Collection[str] = (),
 ) -> Controllers:
     """By the labels of the profile, in the installation's namespace; else by what fits the finalizers' names.
 
     `foreign` are namespaces of other installations: nobody there works for us, and nobody there is stopped.
+    `names` are what the task and the objects themselves call the controller.
     """
     try:
-        everybody = labelled(profile.workloads, namespace, cluster)
+        # A name alone is one of many in a whole cluster.
+        everybody = labelled(profile.workloads, namespace, cluster, names if namespace else ())
         found = [one for one in everybody if one.record.namespace not in foreign]
     except Problem as problem:
         return Controllers([], Owner(Life.UNKNOWN, "", f"could not look: {problem.why}"))
@@ -56,7 +63,7 @@ def find_controllers(
         why = f"{alive[0].ref} has {alive[0].available} of {alive[0].wanted} replicas available"
         return Controllers(found, Owner(Life.ALIVE, str(alive[0].ref), why))
     homes = {namespace} if namespace else {one.record.namespace for one in found}
-    guessed = _guess(profile, homes, foreign, managers, cluster)
+    guessed = _guess(profile, homes, foreign, set(managers), _all_names(names), cluster)
     if found and guessed.life is not Life.ALIVE:
         return Controllers(found, Owner(Life.GONE, str(found[0].ref), f"{found[0].ref} has no available replica"))
     if not found and guessed.life is Life.UNKNOWN and profile.workloads:
@@ -65,8 +72,18 @@ def find_controllers(
     return Controllers(found, guessed)
 
 
+def _all_names(names: Iterable[str]) -> set[str]:
+    """`edge-manager` is a part of what is called edge, and its leader Lease `edge-leader`."""
+    return {name for one in names if one for name in (one, one.removesuffix("-manager"))}
+
+
 def _guess(
-    profile: Profile, homes: set[str], foreign: Collection[str], managers: Iterable[str], cluster: Cluster
+    profile: Profile,
+    homes: set[str],
+    foreign: Collection[str],
+    managers: set[str],
+    names: set[str],
+    cluster: Cluster,
 ) -> Owner:
     facts = fetch_owner_facts(cluster)
 
@@ -75,12 +92,22 @@ def _guess(
 
     facts.workloads = [one for one in facts.workloads if may_be_ours(one.namespace)]
     facts.leases = [one for one in facts.leases if may_be_ours(one.namespace)]
-    owners = [judge_owner(name, sorted(set(managers)), facts) for name in profile.finalizers]
+    held = next((lease for lease in facts.leases if lease.fresh and _is_held_by(lease, managers, names)), None)
+    if held is not None:
+        why = f"{held} was renewed {max(0.0, held.age):.0f} s ago by {held.holder}"
+        return Owner(Life.ALIVE, str(held), why, held.namespace)
+    owners = [judge_owner(name, sorted(managers | names), facts) for name in profile.finalizers]
     for life in (Life.ALIVE, Life.GONE):
         fitting = [owner for owner in owners if owner.life is life]
         if fitting:
             return fitting[0]
     return owners[0]
+
+
+def _is_held_by(lease: Lease, managers: set[str], names: set[str]) -> bool:
+    """By a pod of the controller that is named, or by the program that has set the finalizers."""
+    programs = {manager.lower() for manager in managers if is_a_controller(manager)}
+    return bool(lease.writers & programs) or any(lease.holder.startswith(f"{name}-") for name in names)
 
 
 def stop(controllers: Sequence[Controller], cluster: Cluster, clock: Clock, wish: StopSign, tell: Tell) -> None:

@@ -91,6 +91,12 @@ class Yardstick:
                 return _theirs(f"its labels name the controller {' and '.join(sorted(found))}, not {option} {wanted}")
         return None
 
+    def controllers_named_by(self, records: Iterable[Record]) -> set[str]:
+        """What the labels of objects that are ours call their controller."""
+        labels = self.profile.controller_name_labels
+        ours = [record for record in records if self.by_labels(record) is None]
+        return {record.labels[label] for record in ours for label in labels if label in record.labels}
+
     def is_authored(self, record: Record) -> bool:
         """Written by a person: the product marks what it makes, and this has no mark and no owner."""
         marks = (*self.profile.controller_name_labels, *self.profile.controller_namespace_labels)

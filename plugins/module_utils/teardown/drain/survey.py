@@ -74,7 +74,11 @@ def make_survey(options: DrainOptions, profile: Profile, cluster: Cluster, tell:
     scene = Look(profile, yardstick, policy, cluster, looker).scene()
     yardstick = dataclasses.replace(yardstick, classes=scene.classes)
     foreign = {ref.namespace for ref in others} - {instance.controller_namespace}
-    controllers = find_controllers(profile, instance.controller_namespace, managers_of(scene), cluster, foreign)
+    names = {
+        instance.controller_name,
+        *yardstick.controllers_named_by(one for view in scene.views for one in view.records),
+    }
+    controllers = find_controllers(profile, instance.controller_namespace, managers_of(scene), cluster, foreign, names)
     alive = controllers.owner.life is Life.ALIVE
     tells = anchor is not None and options.remove_anchor
     quiesces = options.quiesce == "scale" or (options.quiesce == AUTO and policy == RETAIN and alive and not tells)

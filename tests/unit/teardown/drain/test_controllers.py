@@ -36,8 +36,10 @@ LABELS = {"app": "shop-operator"}
 FRESH = {"holderIdentity": "x", "renewTime": "2026-01-01T00:00:00Z", "leaseDurationSeconds": 15}
 
 
-def find(cluster: DrainCluster, namespace: str = "ops", managers: Any = (), **profile: Any) -> Controllers:
-    return find_controllers(profile_of(**profile), namespace, managers, cluster)
+def find(
+    cluster: DrainCluster, namespace: str = "ops", managers: Any = (), names: Any = (), **profile: Any
+) -> Controllers:
+    return find_controllers(profile_of(**profile), namespace, managers, cluster, names=names)
 
 
 def life(found: Controllers) -> tuple[str, str]:
@@ -129,6 +131,46 @@ def test_a_field_manager_is_a_hint_too() -> None:
     cluster = DrainCluster()
     cluster.add(DEPLOYMENTS, "janitor", "ops", spec={"replicas": 1}, status={"availableReplicas": 1})
     assert [find(cluster, managers=managers).owner.life for managers in ((), ("janitor",))] == [Life.GONE, Life.ALIVE]
+
+
+def test_the_workload_that_the_task_names_is_the_controller_where_its_namespace_is_known() -> None:
+    cluster = DrainCluster()
+    cluster.add(DEPLOYMENTS, "edge", "ops", spec={"replicas": 1}, status={"availableReplicas": 1})
+    found = find(cluster, names=("edge",))
+    assert ([str(one.ref) for one in found.running], found.owner.life) == (["Deployment ops/edge"], Life.ALIVE)
+    assert find(cluster, "", names=("edge",)).running == []
+
+
+OLD = {**FRESH, "renewTime": "2025-12-31T23:59:44Z"}  # its term ended a second ago
+WROTE = {"managedFields": [{"manager": "shop-op", "operation": "Update"}]}
+LEASED: dict[str, tuple[str, dict[str, Any], Life]] = {
+    "named after the controller": ("edge-leader", {"spec": FRESH}, Life.ALIVE),
+    "another tail": ("edge-leader-election", {"spec": FRESH}, Life.ALIVE),
+    "a lock": ("edge-lock", {"spec": FRESH}, Life.ALIVE),
+    "named after the program": ("shop-op-leader", {"spec": FRESH}, Life.ALIVE),
+    "named after the domain": ("0a1b.shop.example.com", {"spec": FRESH}, Life.ALIVE),
+    "held by its pod": ("any", {"spec": {**FRESH, "holderIdentity": "edge-manager-5d4f-x2x4z_1"}}, Life.ALIVE),
+    "written by the program that set the finalizers": ("any", {"spec": FRESH, **WROTE}, Life.ALIVE),
+    "its term has ended": ("edge-leader", {"spec": OLD}, Life.GONE),
+    "nobody holds it": ("edge-leader", {"spec": {**FRESH, "holderIdentity": ""}}, Life.GONE),
+    "of another controller": ("ledge-leader", {"spec": FRESH}, Life.GONE),
+    "written by a person": ("any", {"spec": FRESH, "managedFields": [{"manager": "kubectl-edit"}]}, Life.GONE),
+}
+
+
+@pytest.mark.parametrize(("name", "facts", "expected"), named(LEASED))
+def test_a_lease_that_the_controller_renews_shows_life(name: str, facts: dict[str, Any], expected: Life) -> None:
+    """Of a controller that the task or its objects call edge-manager, whose program is shop-op."""
+    cluster = DrainCluster()
+    cluster.add(LEASES, name, "ops", **facts)
+    found = find(cluster, managers=("shop-op", "kubectl-edit"), names=("edge-manager",))
+    assert (found.found, found.owner.life) == ([], expected)
+
+
+def test_a_lease_in_another_namespace_shows_nothing() -> None:
+    cluster = DrainCluster()
+    cluster.add(LEASES, "edge-leader", "dev", spec=FRESH)
+    assert find(cluster, names=("edge",)).owner.life is Life.GONE
 
 
 def test_a_fresh_lease_shows_life_though_no_replica_is_available_yet() -> None:
