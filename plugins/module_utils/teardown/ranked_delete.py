@@ -261,8 +261,8 @@ def ground_of(
         # An owner in the plan confirms what the release metadata names.
         confirmed = {member.record.uid for member in owned if _goes(member, ground)}
         ground.members = [member for member in ground.members if member.record.uid not in confirmed]
-        known = {member.record.uid for member in ground.members}
-        ground.members += [member for member in owned if member.record.uid not in known]
+        listed = {member.record.uid for member in ground.members}
+        ground.members += [member for member in owned if member.record.uid not in listed]
     return ground
 
 

@@ -17,7 +17,7 @@ from ...objects import Record, Resource
 from ...problems import ENDS_THE_TASK, Problem
 from ...well_known import CONFIG_MAPS
 from .flux import FLUX_GROUPS
-from .helm import STORES
+from .helm_releases import STORES
 from .olm import GROUP as OLM
 
 if TYPE_CHECKING:
