@@ -34,8 +34,9 @@ from integration.products import (
 )
 from integration.ranked import annotated, failed, kept, names, succeeded, when_waiting_for
 from integration.running import warnings_of
-from integration.stage import FOREIGN, Body, Stage, lease
+from integration.stage import FOREIGN, Body, Stage, config_map, lease
 from lab.audit import AuditTrail
+from lab.waiting import until
 
 POLICIES = pytest.mark.parametrize("policy", ["Retain", "Delete"])
 MINE, YOURS = "a.example.org/hold", "z.example.org/hold"
@@ -167,6 +168,25 @@ def test_what_a_person_wrote_is_released_and_reported_with_delete(stage: Stage, 
     assert "written by a person" in reasons(result)["written"]
     row = kind_row(result, "CloudEndpoint")
     assert (row["released"], row["deleted"], row["total"]) == (1, 1, 2)
+
+
+def test_what_is_released_outlives_an_owner_that_is_deleted(stage: Stage, drainer: Drainer) -> None:
+    here = stage.namespace
+    operator_deployment(stage, here)
+    [made] = stage.put(custom("CloudEndpoint", "made", here, LEGACY, labels=marked(here)))
+    owner = {key: made["metadata"][key] for key in ("name", "uid")}
+    marker = {"sunset.dev/keep": "true"}
+    ours, plain = annotated(custom("CloudEndpoint", "ours", here, LEGACY), **marker), config_map("plain", here)
+    for thing in (ours, plain):
+        thing["metadata"]["ownerReferences"] = [{"apiVersion": made["apiVersion"], "kind": "CloudEndpoint", **owner}]
+    ours, plain = stage.put(ours, plain)
+    with controller(stage, here, "CloudEndpoint"):
+        result = succeeded(drainer(policy="Delete"))
+    assert stage.is_gone(made)
+    until(lambda: stage.is_gone(plain), "the garbage collector", timeout=30, every=0.05)
+    assert (stage.finalizers(ours), stage.look(ours)["metadata"].get("ownerReferences")) == ([], None)
+    assert (result["counts"]["detached"], result["lost"]) == (1, [])
+    assert any(line.startswith("loses an owner: CloudEndpoint") for line in result["table"])
 
 
 def test_what_a_person_wrote_is_deleted_with_consent(stage: Stage, drainer: Drainer) -> None:

@@ -13,7 +13,7 @@ and the garbage collector removes the references. Whatever else such an owner ha
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,17 +39,16 @@ class Keeping:
     detachments: list[Detachment]
     held: dict[str, Problem] = field(default_factory=dict)  # uid of an owner → why what it owns could not be detached
 
-    @property
-    def orphaning(self) -> set[str]:
-        """uids that are deleted with the policy Orphan."""
-        return {uid for one in self.detachments if one.adopted for uid in one.roots}
+    def __post_init__(self) -> None:
+        # uids that are deleted with the policy Orphan
+        self.orphaning = {uid for one in self.detachments if one.adopted for uid in one.roots}
 
-    def before(self, uids: Collection[str]) -> None:
+    def before(self, uids: Set[str]) -> None:
         """Detach what these objects would take along. One that cannot be detached holds its owners back."""
         due = [one for one in self.detachments if not one.roots.isdisjoint(uids) and not one.adopted]
         self.cluster.for_each([one for one in due if not one.done], self._detach)
 
-    def after(self, uids: Collection[str]) -> None:
+    def after(self, uids: Set[str]) -> None:
         """A controller may have put a reference back before its object was deleted: remove it again."""
         due = [one for one in self.detachments if one.changed and not one.roots.isdisjoint(uids)]
         for _look in range(_LOOKS):
@@ -116,7 +115,8 @@ def check_kept(plan: Plan, late: Iterable[Entry], cluster: Cluster, context: str
     things = [(entry.member.resource, entry.member.record) for entry in (*kept, *late)]
     going = {entry.member.record.uid for entry in plan.going}
     freed = [one for step in steps for one in step.releases if _stays(one) and one.record.uid not in going]
-    on_purpose |= {one.record.uid for one in freed}
+    if going:  # a run that deletes nothing has not deleted what it released
+        on_purpose |= {one.record.uid for one in freed}
     things += [(one.resource, one.record) for one in freed]
     check = KeptCheck()
     try:

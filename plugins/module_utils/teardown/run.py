@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..clock import Clock, Deadline, StopSign
-from ..events import Did, Progress, StepBegan, StepEnded, Tell, Warned
+from ..events import Did, Noted, Progress, StepBegan, StepEnded, Tell, Warned
 from ..objects import ObjectRef, Record
 from ..problems import Interrupted, Problem
 from .arrivals import Arrivals
@@ -188,9 +188,13 @@ class _Runner:
         """Take finalizers off, all at once. One that refuses does not keep the others."""
         releases = outcome.step.releases
         done = itertools.count(1)
+        self.keeping.before({release.record.uid for release in releases})  # what is free may be gone at once
 
         def take_off(release: Release) -> None:
             if deadline.passed() or self.stop.is_set() or release.done:
+                return
+            if held := self.keeping.held.get(release.record.uid):
+                release.problem = held
                 return
             written = set_free(release, self.cluster, self.tell)
             outcome.released += written.changed
@@ -240,7 +244,7 @@ class _Runner:
             self._keep_what_is_kept(outcome, entries)
             for round_of in _owners_first(going):
                 self.cluster.for_each(round_of, send)
-            self.keeping.after(entries)
+            self.keeping.after(set(entries))
         ended = self.departure.wait(deadline, self.stop, self.forcing.ticker(outcome, deadline))
         outcome.deleted += ended.gone - len(ended.by_others)
         outcome.gone.extend(leaver.ref for leaver in ended.by_others)
@@ -263,7 +267,7 @@ class _Runner:
                 self._is_kept_now(leaver, entry, outcome)
                 if is_namespace(entry.member) and not leaver.record.terminating and not self.stop.is_set():
                     self._is_held_back(leaver, entry, outcome)
-        self.keeping.before(entries)
+        self.keeping.before(set(entries))
 
     def _may_be_deleted(self, leaver: Leaver, entries: Mapping[str, Entry], outcome: StepOutcome) -> bool:
         if not self.departure.is_here(leaver) or leaver.record.uid in self._late:
@@ -303,6 +307,7 @@ class _Runner:
         if found is None or (self.options.foreign == "cascade" and not found.kept):
             return False
         held = Entry(entry.member, Verdict(Fate.KEEP, f"{found.why}; it came after the plan was made"))
+        self.tell(Noted(f"{leaver.ref} is kept: {held.verdict.why}"))
         self._keep_late(leaver, held, outcome)
         outcome.held_back.extend([held] if self.options.foreign == "refuse" else [])
         return True
@@ -346,6 +351,7 @@ class _Runner:
         What an owner that was deleted takes along anyway goes by its uid alone; Pods change all the time.
         """
         policy = "Orphan" if leaver.record.uid in self.keeping.orphaning else self.options.propagation
+        follows = not self.departure.by_us.isdisjoint(leaver.record.owner_uids)
         for _race in range(_RACES):
             if self._is_kept_now(leaver, entry, outcome):
                 return
@@ -358,9 +364,9 @@ class _Runner:
                 judged,
                 propagation=policy,
                 grace_seconds=self.options.grace_seconds,
-                unchanged=not entry.member.dependant,
+                unchanged=not follows,
             )
-            if not written.raced or entry.member.dependant:
+            if not written.raced or follows:
                 break
             newest = self._newest(leaver, written)
             if newest is None:

@@ -15,6 +15,15 @@ from ansible_collections.sunset.kube.plugins.module_utils.evidence.ranked_result
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Refused
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete import RankedOutcome
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, PODS, Told, named
+from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import (
+    BASKETS,
+    NAME,
+    PLACE,
+    DrainCluster,
+    LivingOperator,
+    drained,
+    held,
+)
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     DEFINITIONS,
@@ -149,6 +158,16 @@ def test_an_object_marked_during_the_run_is_detached_from_what_goes_later() -> N
     members = named_members((CONFIG_MAPS, "a"), (SECRETS, "owner"))
     ranked(cluster, told=told, members=members, deletion_groups=groups)
     assert cluster.log == ["detach ConfigMap shop/a (o)", "delete Secret shop/owner", "gone Secret shop/owner"]
+
+
+def test_what_a_drain_releases_is_detached_from_what_it_deletes() -> None:
+    cluster = DrainCluster()
+    held(cluster, (BASKETS, "made"), labels={NAME: "shop", PLACE: "ops"})
+    held(cluster, (BASKETS, "marked"), **owned_by("Basket-shop-made"), **KEEP)
+    outcome = drained(cluster, told=LivingOperator(cluster), policy="Delete", force=True)
+    detach = "detach Basket shop/marked (Basket-shop-made)"
+    assert cluster.log.index(detach) < cluster.log.index("delete Basket shop/made")
+    assert (outcome.failure, [run.kept.lost for run in outcome.runs if run.kept.lost]) == (None, [])
 
 
 # -- at the end --------------------------------------------------------------------------------------------------------
