@@ -15,9 +15,10 @@ from typing import Any
 
 from .problems import BadFields, Refused
 
-# option → the least it may be. `parallel` has a most as well.
+# option → the least it may be.
 _LEAST = {"timeout": 1, "parallel": 1, "max_objects": 1, "grace": 0, "force_after": 0, "grace_period_seconds": 0}
-_MOST_PARALLEL = 64
+# option → the most. A task that lasts longer than a day waits for something that does not come.
+_MOST = {"timeout": 86_400, "parallel": 64}
 _HASH = re.compile("[0-9a-f]{8,64}")
 
 
@@ -28,8 +29,9 @@ def check_run_options(params: Mapping[str, Any], bad: BadFields) -> None:
             bad.add(name, f"must be {least} or more, not {params[name]}")
     if params.get("plan_hash") is not None and not params["plan_hash"].strip():
         bad.add("plan_hash", "is empty; leave it out or give a value")  # it would switch the check off
-    if (params.get("parallel") or 1) > _MOST_PARALLEL:
-        bad.add("parallel", f"must be {_MOST_PARALLEL} or less, not {params['parallel']}")
+    for name, most in _MOST.items():
+        if params.get(name) is not None and params[name] > most:
+            bad.add(name, f"must be {most} or less, not {params[name]}")
 
 
 def check_limits(

@@ -276,7 +276,8 @@ options:
     description:
       - Seconds that controllers are given to notice, after routes were written. Until then requests still go where they
         went - so the task does not end before, and a page that no route shows any more stays as long.
-      - Traefik needs up to 2 seconds as delivered; load balancers of clouds may need 60.
+      - Traefik needs up to 2 seconds as delivered; load balancers of clouds may need 60. At most 600, and never longer
+        than what is left of O(timeout).
     type: int
     default: 5
   sweep_after:

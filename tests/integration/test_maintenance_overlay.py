@@ -13,7 +13,7 @@ import pytest
 from integration.load import Door, Load
 from integration.maintaining import INGRESSES, Maintenance, http_route, ingress, ingress_route
 from integration.ranked import failed, succeeded
-from integration.running import Result
+from integration.running import Result, warnings_of
 from lab import workloads
 from lab.controlplane import ControlPlane
 from lab.traefik import Traefik
@@ -145,3 +145,28 @@ def test_overlays_follow_their_routes_and_are_never_targets_themselves(shop: Mai
     assert overlays(shop) == []
     assert shop.ours() == []
     assert shop.route(f"{HTTP_ROUTES.format(namespace)}/web")["spec"]["rules"][0]["backendRefs"][0]["name"] == "shop"
+
+
+def test_a_rule_of_others_whose_brackets_do_not_close_catches_no_third_host(
+    shop: Maintenance, traefik: Traefik
+) -> None:
+    host, bank = host_of(shop, "crd"), host_of(shop, "bank")
+    others = ingress_route(shop.namespace, "bank", bank, "api")
+    others["spec"]["routes"][0]["priority"] = 1
+    rival = ingress_route(shop.namespace, "rival", host, "api")
+    # Right above the route, so that it is taken out of the overlay's rule.
+    rival["spec"]["routes"][0] |= {
+        "match": f"Host(`{host}`)) || (Host(`{bank}`)",
+        "priority": len(f"Host(`{host}`)") + 1,
+    }
+    shop.api.create(others, rival)
+    traefik.wait_for(bank, lambda reply: reply.body == "app api\n")
+    asked = {"targets": [{"kind": "IngressRoute", "name": "web", "namespace": shop.namespace}], "strategy": "overlay"}
+
+    on = succeeded(shop("enabled", **asked))
+
+    assert f"IngressRoute {shop.namespace}/rival: its rule at /spec/routes/0/services is left out" in warnings_of(on)
+    traefik.wait_for(host, lambda reply: reply.status == 503)
+    assert traefik.ask(bank).body == "app api\n"
+    assert bank not in json.dumps(overlays(shop)[0]["spec"])
+    succeeded(shop("disabled"))

@@ -16,7 +16,7 @@ from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 GOOD: dict[str, dict[str, Any]] = {
     "the least": {"timeout": 1, "parallel": 1, "max_objects": 1, "grace": 0, "force_after": 0},
-    "the most": {"parallel": 64},
+    "the most": {"parallel": 64, "timeout": 86_400},
     "not given": {"max_objects": None},
     "not known to the job": {},
 }
@@ -32,6 +32,7 @@ def test_numbers_in_their_range_are_fine(params: dict[str, Any]) -> None:
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "timeout": ({"timeout": 0}, "timeout: must be 1 or more, not 0"),
     "parallel": ({"parallel": 0}, "parallel: must be 1 or more, not 0"),
+    "more than a day": ({"timeout": 86_401}, "timeout: must be 86400 or less, not 86401"),
     "too much parallel": ({"parallel": 65}, "parallel: must be 64 or less, not 65"),
     "max_objects": ({"max_objects": 0}, "max_objects: must be 1 or more, not 0"),
     "grace": ({"grace": -1}, "grace: must be 0 or more, not -1"),

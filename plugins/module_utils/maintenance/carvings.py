@@ -128,7 +128,9 @@ def _traefik_bypass(place: Place, bypass: Bypass) -> Iterator[Entry]:
 
 def _beside_rule(place: Place, condition: str) -> Entry:
     router = router_of(place.item, place.kind, place.location, place.dialect)
-    if router is None or router.high >= HIGHEST_PRIORITY:
+    if router is None:
+        raise CannotCarve("Traefik does not serve it: a bracket or a quote of its rule is not closed")
+    if router.high >= HIGHEST_PRIORITY:
         raise CannotCarve("its priority is the highest there is: nothing can be put above it")
     rule = without_rivals(router, place.routers)
     return {**place.entry, "match": f"{rule} && ({condition})", "priority": router.priority_above}

@@ -71,6 +71,8 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     warn_of(scene.unreadable, outcome, run)
     chosen = _choose(options, meant, scene, outcome)
     around = look_around(options, [one.route for one in chosen], scene, run.cluster)
+    for text in around.warnings:
+        outcome.warn(text, run.tell)
     swapped = [one.route for one in chosen if not around.overlays(one.route, _selection(one, options))]
     truce = make_truce(swapped, options.gitops, outcome, run)  # who is not touched is not put back
     refuse_all(

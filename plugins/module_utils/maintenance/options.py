@@ -27,6 +27,7 @@ from .route_kinds import ROUTE_KINDS, SERVICE, Backend, RouteKind
 from .workload import Autoscaling, Workload
 
 ACME = "/.well-known/acme-challenge/"
+LONGEST_LINGER = 600  # seconds
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
 
 
@@ -143,7 +144,7 @@ def parse_maintenance(
         job=job,
         reopen_endpoints=(params.get("reopen") or {}).get("endpoints", True) is not False,
         verify=_verify(params.get("verify"), bad),
-        linger=float(_at_least("linger", params["linger"], 0, bad)),
+        linger=float(_at_most("linger", _at_least("linger", params["linger"], 0, bad), LONGEST_LINGER, bad)),
         sweep_after=float(_at_least("sweep_after", params["sweep_after"], 0, bad)),
         reason=(params.get("reason") or "").strip(),
         holder=holder,
@@ -376,6 +377,12 @@ def _secret(place: str, bad: BadFields) -> str:
     if place and not re.fullmatch(r"[a-z0-9-]+/[a-z0-9.-]+", place):
         bad.add("backup_key_secret", f"{place!r} is not namespace/name of a Secret")
     return place
+
+
+def _at_most(path: str, value: int, most: int, bad: BadFields) -> int:
+    if value > most:
+        bad.add(path, f"must be {most} or less, not {value}")
+    return value
 
 
 def _at_least(path: str, value: int, least: int, bad: BadFields) -> int:

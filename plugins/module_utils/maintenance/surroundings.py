@@ -9,7 +9,7 @@ Room: maintenance. Only what this task needs is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from .originals import as_it_was
 from .overlay import CLASS, USUAL_CLASS, Overlay, Traefik, overlay_for, why_no_overlay
 from .scene import Route, Scene
 from .swap import Selection
-from .traefik_rules import V2, V3, Dialect, Router, router_of
+from .traefik_rules import V2, V3, Dialect, Router, is_broken, router_of
 
 if TYPE_CHECKING:
     from ..kube.cluster import Cluster
@@ -36,6 +36,7 @@ class Surroundings:
     openings: Openings = field(default_factory=Openings)
     traefik: Traefik = field(default_factory=Traefik)
     strategy: str = "swap"
+    warnings: tuple[str, ...] = ()
 
     def overlays(self, route: Route, selection: Selection) -> bool:
         """Whether this route is left as it is, with another one in front. What began one way goes on that way."""
@@ -74,7 +75,9 @@ def look_around(options: MaintenanceOptions, chosen: Sequence[Route], scene: Sce
     dialect = V3 if cluster.find_kind(GROUPS[0], "ServersTransportTCP").resource else V2
     routers = tuple(_routers(scene.routes.values(), traefik, dialect))
     openings = Openings(options.opened, options.bypass, routers, dialect)
-    return Surroundings(middlewares, openings, traefik, options.strategy)
+    hosts = {host for route in chosen for location in route.locations for host in location.hosts}
+    broken = tuple(_broken(scene.routes.values(), traefik, dialect, hosts))
+    return Surroundings(middlewares, openings, traefik, options.strategy, broken)
 
 
 def _classes(scene: Scene, cluster: Cluster) -> frozenset[str]:
@@ -99,11 +102,24 @@ def _annotated(routes: Iterable[Route]) -> frozenset[str]:
 
 def _routers(routes: Iterable[Route], traefik: Traefik, dialect: Dialect) -> Iterator[Router]:
     """Every place Traefik serves, as it is without maintenance."""
-    for route in routes:
-        if route.kind.overlay != "traefik" or (route.kind.kind == "Ingress" and not traefik.serves(route)):
-            continue
+    for route in _served(routes, traefik):
         before = as_it_was(route.item, route.kind, route.known)
         for location in locations_of(before, route.kind):
             router = router_of(before, route.kind, location, dialect)
             if router is not None:
                 yield router
+
+
+def _broken(routes: Iterable[Route], traefik: Traefik, dialect: Dialect, hosts: Set[str]) -> Iterator[str]:
+    """Places with these hosts that do not count, because Traefik cannot read their rules."""
+    for route in _served(routes, traefik):
+        for location in route.locations:
+            near = not location.hosts or hosts & set(location.hosts)
+            if near and is_broken(route.item, route.kind, location, dialect):
+                yield f"{route.ref}: its rule at {location.pointer} is left out: a bracket or a quote is not closed"
+
+
+def _served(routes: Iterable[Route], traefik: Traefik) -> Iterator[Route]:
+    for route in routes:
+        if route.kind.overlay == "traefik" and (route.kind.kind != "Ingress" or traefik.serves(route)):
+            yield route

@@ -99,18 +99,53 @@ def router_of(item: Mapping[str, Any], kind: RouteKind, location: Location, usua
     """None for places that Traefik does not serve."""
     uid = str((item.get("metadata") or {}).get("uid") or "")
     dialect = dialect_of(item, kind, location, usual)
+    rules = _rules_of(item, kind, location, dialect)
     if kind.kind == "Ingress":
-        rules = _rules_of_ingress(item, location, dialect)
-        priority = _number(router_setting(item, "priority"))
-        if not location.chosen:
-            priority = LOWEST_PRIORITY
+        priority = _number(router_setting(item, "priority")) if location.chosen else LOWEST_PRIORITY
     else:
-        route = item["spec"]["routes"][location.chosen[0]]
-        rules, priority = [str(route.get("match") or "")], _number(route.get("priority"))
-    if not rules or not rules[0]:
+        priority = _number(item["spec"]["routes"][location.chosen[0]].get("priority"))
+    if not rules or not rules[0] or not all(map(is_whole, rules)):
         return None
     counts = [priority or len(rule.encode()) for rule in rules]
     return Router(uid, location.pointer, rules[0], min(counts), max(counts), location.hosts, location.paths, dialect)
+
+
+def is_broken(item: Mapping[str, Any], kind: RouteKind, location: Location, usual: Dialect = V3) -> bool:
+    """Whether Traefik cannot read its rule, and so does not serve it."""
+    return not all(map(is_whole, _rules_of(item, kind, location, dialect_of(item, kind, location, usual))))
+
+
+_CLOSES = {")": "(", "]": "[", "}": "{"}
+_QUOTES = "`\"'"
+
+
+def is_whole(rule: str) -> bool:
+    """Each bracket and quote that it opens it closes, and nothing of it is a comment.
+
+    Inside of another rule, any other one would mean something else, or change what the other one means.
+    """
+    opened: list[str] = []
+    quote, escaped = "", False
+    for place, letter in enumerate(rule):
+        if quote:
+            if letter == quote and not escaped:
+                quote = ""
+            escaped = letter == "\\" and quote not in ("", "`") and not escaped
+        elif letter in _QUOTES:
+            quote = letter
+        elif rule.startswith(("//", "/*"), place):
+            return False
+        elif letter in _CLOSES.values():
+            opened.append(letter)
+        elif letter in _CLOSES and (not opened or opened.pop() != _CLOSES[letter]):
+            return False
+    return not quote and not opened
+
+
+def _rules_of(item: Mapping[str, Any], kind: RouteKind, location: Location, dialect: Dialect) -> list[str]:
+    if kind.kind == "Ingress":
+        return _rules_of_ingress(item, location, dialect)
+    return [str(item["spec"]["routes"][location.chosen[0]].get("match") or "")]
 
 
 def _number(value: Any) -> int:
@@ -153,8 +188,9 @@ def _host(host: str, dialect: Dialect) -> str:
 
 def without_rivals(router: Router, routers: Sequence[Router]) -> str:
     """Its rule, less what belongs to those between it and the place right above it."""
-    rivals = list(dict.fromkeys(one.rule for one in rivals_of(router, routers)))
-    return f"({router.rule})" + "".join(f" && !({rule})" for rule in rivals)
+    rivals = dict.fromkeys(one.rule.strip() for one in rivals_of(router, routers))
+    # To Traefik the end of a line may be the end of a rule: none must stand before our bracket.
+    return f"({router.rule.strip()})" + "".join(f" && !({rule})" for rule in rivals)
 
 
 def rivals_of(router: Router, routers: Iterable[Router]) -> Iterator[Router]:

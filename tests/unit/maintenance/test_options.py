@@ -94,6 +94,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a window of nothing": ({"window": {"for": "0m"}}, "window.for: '0m' is no duration"),
     "no URL": ({"verify": {"url": "shop.example.com"}}, "verify.url: is where"),
     "no patience": ({"verify": {"url": "http://a", "timeout": 0}}, "verify.timeout: must be 1 or more"),
+    "a linger without end": ({"linger": 601}, "linger: must be 600 or less"),
     "a negative linger": ({"linger": -1}, "linger: must be 0 or more"),
     "a negative age": ({"sweep_after": -1}, "sweep_after: must be 0 or more"),
     "no time at all": ({"timeout": 0}, "timeout: must be 1 or more"),

@@ -14,6 +14,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.traefik_ru
     V2,
     Router,
     any_path,
+    is_broken,
     router_of,
     without_rivals,
 )
@@ -93,6 +94,32 @@ def test_only_those_right_above_are_taken_out_of_a_rule() -> None:
         router("another language", 11, dialect=V2),
     ]
     assert without_rivals(one, others) == "(A) && !(right above) && !(a longer path)"
+
+
+WHOLE = ["Host(`a`) && (Path(`/)`) || !Path(`/b`))", 'Host(`a`) && Header(`x`, "\\")")', "HostRegexp(`[a-z]{2}`)\n"]
+BROKEN = [
+    "Host(`a`)) || (Host(`bank`)",
+    "Host(`a`",
+    "Host(`a)",
+    'Host("a\\")',
+    "Host(`a`) // ",
+    "Host(`a`) /* ",
+    "(Host(`a`)]",
+]
+
+
+@pytest.mark.parametrize("rule", [*WHOLE, *BROKEN])
+def test_a_rule_that_would_end_another_one_counts_for_nothing(rule: str) -> None:
+    item = ingress_route()
+    item["spec"]["routes"][0]["match"] = rule
+    [kind] = [kind_of(item)]
+    [location] = locations_of(item, kind)
+    assert (router_of(item, kind, location) is None) is (rule in BROKEN)
+    assert is_broken(item, kind, location) is (rule in BROKEN)
+
+
+def test_the_end_of_a_line_is_not_the_end_of_a_rule() -> None:
+    assert without_rivals(router("A\n", 10), [router("B\n", 11)]) == "(A) && !(B)"
 
 
 def test_a_path_holds_itself_and_what_is_below_it() -> None:
