@@ -83,6 +83,8 @@ options:
   journal_dir:
     description:
       - Where this node keeps what was there before each policy, and what is under way. Only root can read it.
+      - An absolute path. Because root runs code from it after a reboot, the directories above it must belong to root,
+        and no other user may write to them; a directory below C(/tmp) is refused.
     type: path
     default: /var/lib/sunset-kube/network
   force:

@@ -12,7 +12,8 @@ class ModuleDocFragment:
 options:
   timeout:
     description:
-      - Seconds the whole task may take, 86400 at most. A time-out is a failure, and the result says what was done until then.
+      - Seconds the whole task may take, 86400 at most. A time-out is a failure, and the result says what was done until
+        then.
     type: int
     default: 600
   parallel:

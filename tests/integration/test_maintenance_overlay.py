@@ -165,8 +165,8 @@ def test_a_rule_of_others_whose_brackets_do_not_close_catches_no_third_host(
 
     on = succeeded(shop("enabled", **asked))
 
-    assert f"IngressRoute {shop.namespace}/rival: its rule at /spec/routes/0/services is left out" in warnings_of(on)
+    assert bank not in json.dumps(overlays(shop)[0]["spec"]), traefik.ask(bank).body
     traefik.wait_for(host, lambda reply: reply.status == 503)
     assert traefik.ask(bank).body == "app api\n"
-    assert bank not in json.dumps(overlays(shop)[0]["spec"])
+    assert f"IngressRoute {shop.namespace}/rival: its rule at /spec/routes/0/services is left out" in warnings_of(on)
     succeeded(shop("disabled"))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import yaml
 
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import nncp_guard
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster.guard import immutability
+from integration.nmstate_conditions import of_policy
 from integration.nmstate_fleet import FLEET, OPT_IN, ORIGINAL, Fleet, phases, vlan
 from integration.nmstate_handlers import POLICIES
 from integration.ranked import failed, succeeded
@@ -79,9 +81,57 @@ def test_the_spec_of_a_policy_that_opted_in_cannot_be_changed_metadata_and_opt_i
     assert change(fleet, mine, replace("/metadata/labels", {"team": "network"})) == 200
     assert change(fleet, mine, {"op": "remove", "path": annotation(OPT_IN)}) == 200
     assert change(fleet, mine, {"op": "remove", "path": annotation(OPT_IN)}, changes[0]) == 403, "one after the other"
-    neutralised = [replace(annotation(ORIGINAL), "{}"), replace("/spec/nodeSelector", NEUTRAL)]
+    _status, now = fleet.api.get(f"{POLICIES}/{mine}")
+    own = now["spec"]["nodeSelector"]
+    neutralised = [
+        replace(annotation(ORIGINAL), json.dumps(own, sort_keys=True)),
+        replace("/spec/nodeSelector", NEUTRAL),
+    ]
     assert change(fleet, mine, *neutralised) == 200
     assert change(fleet, mine, *neutralised, changes[0]) == 403
+
+
+# What a policy may be for. No node of any test has these labels.
+SELECTORS: list[dict[str, str] | None] = [
+    {"lab.example.com/one": "a-1"},
+    {"b": "", "a.example.com/x": "1", "lab.example.com/c": "a.b_c"},
+    {},
+    None,
+]
+
+
+def to(selector: dict[str, str] | None) -> dict[str, Any]:
+    path = "/spec/nodeSelector"
+    return {"op": "remove", "path": path} if selector is None else replace(path, selector)
+
+
+def recording(selector: dict[str, str] | None) -> dict[str, Any]:
+    return replace(annotation(ORIGINAL), json.dumps(selector, sort_keys=True))
+
+
+def test_a_policy_that_was_kept_off_its_nodes_goes_back_to_its_own_and_to_no_others(fleet: Fleet, guard: Guard) -> None:
+    forget = {"op": "remove", "path": annotation(ORIGINAL)}
+    own = [fleet.policy(wait=False, nodeSelector=selector) for selector in SELECTORS[:2]]
+    aside = [fleet.policy(wait=False, nodeSelector=NEUTRAL) for _selector in SELECTORS]
+    for policy, selector in zip(aside, SELECTORS, strict=True):
+        assert fleet.api.patch(f"{POLICIES}/{policy}", [recording(selector)])[0] == 200
+    done = {"status": {"conditions": of_policy("ignored")}}
+    for policy in (*own, *aside):  # or else the policy of the handlers has its say
+        assert fleet.api.patch(f"{POLICIES}/{policy}/status", done)[0] == 200
+    succeeded(guard())
+
+    for selector, policy in zip(SELECTORS, own, strict=False):
+        others = [one for one in SELECTORS if one != selector] + [{**(selector or {}), "more": "1"}, NEUTRAL]
+        told = [change(fleet, policy, recording(one), to(NEUTRAL)) for one in (selector, *others)]
+        assert told == [200] + [403] * len(others), "it is kept off only with its own selector recorded"
+    for selector, policy in zip(SELECTORS, aside, strict=True):
+        others = [one for one in SELECTORS if one != selector] + [{**(selector or {}), "more": "1"}]
+        others.append({"lab.example.com/one": "a-2"})
+        told = [change(fleet, policy, to(one), forget) for one in (selector, *others)]
+        assert told == [200] + [403] * len(others), selector
+        assert {change(fleet, policy, recording(one)) for one in (*others, NEUTRAL)} == {403}, "the record stays"
+        assert change(fleet, policy, forget) == 403
+        assert change(fleet, policy, replace("/metadata/labels", {"team": "network"})) == 200
 
 
 def test_with_the_guard_a_policy_is_taken_back_undone_and_taken_back_again(fleet: Fleet, guard: Guard) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ..network.journal_files import refuse_unsafe_place
 from ..network.node_follow import accept, failure_of, refuse, watch
 from ..network.node_options import COMMON, check_directory
 from ..node_front import NodeContext, NodeJob
@@ -36,6 +37,7 @@ def check(params: dict[str, Any]) -> None:
 
 def work(context: NodeContext) -> Report:
     journal, transaction = Path(context.params["journal_dir"]), context.params["transaction"]
+    refuse_unsafe_place(journal)
     if context.check_mode or context.params["state"] == "watched":
         return Report({**watch(journal, transaction, context.clock, _PATIENCE), "changed": False})
     if context.params["state"] == "rolled_back":

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..network.journal import Journal
+from ..network.journal_files import refuse_unsafe_place
 from ..network.node_info import tell_policies
 from ..network.node_options import COMMON, check_directory
 from ..node_front import NodeContext, NodeJob
@@ -30,7 +31,9 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: NodeContext) -> Report:
-    found, warnings = tell_policies(Journal(Path(context.params["journal_dir"])), context.params["policy"])
+    journal = Path(context.params["journal_dir"])
+    refuse_unsafe_place(journal)
+    found, warnings = tell_policies(Journal(journal), context.params["policy"])
     return Report({"changed": False, **found}, warnings=warnings)
 
 

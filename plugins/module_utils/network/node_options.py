@@ -9,6 +9,7 @@ Room: network (pure). Private to the collection.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,8 @@ def state_given(params: dict[str, Any]) -> State | None:
 
 
 def check_directory(given: str, bad: BadFields) -> None:
-    """A relative one would be another one after a reboot."""
+    """A relative one would be another one after a reboot. It stands in a unit of systemd, or in a line of cron."""
     if not Path(given).is_absolute():
         bad.add("journal_dir", f"must be an absolute path, not {given}")
+    elif not re.fullmatch(r"[A-Za-z0-9/._+@=:-]+", given) or ".." in Path(given).parts:
+        bad.add("journal_dir", f"may have letters, digits and /._+@=:- in it, and no part .., not {given!r}")

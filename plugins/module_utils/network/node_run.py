@@ -24,6 +24,7 @@ from .hidden import masked
 from .intents import Intent
 from .journal import Contents, Journal
 from .journal_entries import Action, Entry, Holder, Stage
+from .journal_files import refuse_unsafe_place
 from .node_look import handler_runs, lifelines, open_api, surroundings
 from .node_settle import settle_journal
 from .probes.probe import Finding, Probe, default_probes
@@ -66,6 +67,7 @@ class NodeRun:
         self.environ = environ
         self.clock = clock
         self.check_mode = check_mode
+        refuse_unsafe_place(wishes.journal)
         self.journal = Journal(wishes.journal)
         self.backend = choose(wishes.backend)
 

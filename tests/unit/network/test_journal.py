@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.network.guard import boot
 from ansible_collections.sunset.kube.plugins.module_utils.network.guard.files import PARTIAL
 from ansible_collections.sunset.kube.plugins.module_utils.network.journal import Journal
 from ansible_collections.sunset.kube.plugins.module_utils.network.journal_entries import (
@@ -23,7 +26,15 @@ from ansible_collections.sunset.kube.plugins.module_utils.network.journal_entrie
     Stage,
     entry_of,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, CannotLook, Problem, Refused
+from ansible_collections.sunset.kube.plugins.module_utils.network.journal_files import refuse_unsafe_place
+from ansible_collections.sunset.kube.plugins.module_utils.network.node_options import check_directory
+from ansible_collections.sunset.kube.plugins.module_utils.problems import (
+    BadFields,
+    BadOption,
+    CannotLook,
+    Problem,
+    Refused,
+)
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
 HOLDER = Holder(4711, "0f3c", "123456")
@@ -71,6 +82,72 @@ def test_directory_and_files_are_for_their_owner_only(journal: Journal) -> None:
         os.umask(before)
     assert stat.S_IMODE(journal.directory.stat().st_mode) == 0o700
     assert modes == {"web-1.json": 0o600, "lock": 0o600, "writing": 0o600}
+
+
+@pytest.fixture
+def own_place() -> Iterator[Path]:
+    """Where no other user can write to anything above."""
+    home = Path.home().resolve()
+    try:
+        refuse_unsafe_place(home)
+    except Refused as problem:
+        pytest.skip(str(problem))
+    with tempfile.TemporaryDirectory(dir=home, prefix="sunset-kube-test-") as made:
+        yield Path(made)
+
+
+def test_a_place_that_other_users_can_change_is_refused(own_place: Path, tmp_path: Path) -> None:
+    refuse_unsafe_place(Path("/var/lib/sunset-kube/network"))
+    refuse_unsafe_place(own_place / "not" / "there" / "yet")
+    with pytest.raises(Refused, match=r"other users can write to /tmp \(mode 1777\), and after a reboot root runs"):
+        refuse_unsafe_place(Path("/tmp/journal"))
+
+    shared = own_place / "shared"
+    (shared / "journal").mkdir(parents=True)
+    (own_place / "link").symlink_to(shared)
+    for place in (shared, own_place / "link"):
+        refuse_unsafe_place(place / "journal")
+    shared.chmod(0o775)
+    for place in (shared, own_place / "link"):
+        with pytest.raises(Refused, match=f"other users can write to {shared}"):
+            refuse_unsafe_place(place / "journal")
+    shared.chmod(0o755)
+    (shared / "journal").chmod(0o777)
+    with pytest.raises(Refused, match="journal \\(mode 0777\\)"):
+        refuse_unsafe_place(shared / "journal")
+    if os.geteuid() == 0:
+        (shared / "journal").chmod(0o700)
+        os.chown(shared, 4711, 0)
+        with pytest.raises(Refused, match=f"{shared} belongs to user 4711"):
+            refuse_unsafe_place(shared / "journal")
+
+
+@pytest.mark.parametrize(
+    "given", ["journal", "/var/lib/a b", "/var/lib/100%", "/var/lib/a\nb", "/var/lib/'x'", "/a/../b"]
+)
+def test_a_path_that_systemd_or_cron_would_read_in_another_way_is_refused(given: str) -> None:
+    bad = BadFields()
+    check_directory(given, bad)
+    with pytest.raises(BadOption, match="journal_dir: m"):
+        bad.raise_if_any()
+    fine = BadFields()
+    check_directory("/var/lib/sunset-kube/network", fine)
+    fine.raise_if_any()
+
+
+def test_a_percent_sign_in_the_path_of_python_is_itself_to_systemd_and_cron(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boot.sys, "executable", "/opt/100%/python")
+    for name in ("_UNIT", "_WANTS", "_CRON"):
+        monkeypatch.setattr(boot, name, tmp_path / name)
+    monkeypatch.setattr(boot.subprocess, "run", lambda *_command, **_how: None)
+    monkeypatch.setattr(boot, "_SYSTEMD", tmp_path)
+    assert boot.install(Path("/var/lib/j")) == "systemd"
+    assert "ExecStart=/opt/100%%/python -m guard.watching boot" in (tmp_path / "_UNIT").read_text()
+    monkeypatch.setattr(boot, "_SYSTEMD", tmp_path / "none")
+    assert boot.install(Path("/var/lib/j")) == "cron"
+    assert r"/opt/100\%/python -m guard.watching" in (tmp_path / "_CRON").read_text()
 
 
 def test_a_directory_that_was_open_is_closed(journal: Journal) -> None:

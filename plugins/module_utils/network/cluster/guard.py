@@ -5,8 +5,9 @@
 """What a network policy says cannot be changed once it has opted in to be taken back: the use case of `nncp_guard`.
 
 Room: network, cluster. A changed policy would hide what the old one did to the nodes. Metadata, the opt-in included,
-stays free, and so does what `nncp_revert` does to keep a policy off its nodes and to put it back. The rule as a file
-is operator/config/policies/nncp-immutable.yaml; a test compares the two.
+stays free, and so does what `nncp_revert` does to keep a policy off its nodes and to put it back: to the very selector
+that it had, which an annotation records and which stays as it is meanwhile. The rule as a file is
+operator/config/policies/nncp-immutable.yaml; a test compares the two.
 """
 
 from __future__ import annotations
@@ -70,12 +71,22 @@ def immutability() -> tuple[dict[str, Any], dict[str, Any]]:
                     {"name": "is", "expression": "has(object.spec) ? object.spec : dyn({})"},
                     {"name": "was", "expression": "has(oldObject.spec) ? oldObject.spec : dyn({})"},
                     {"name": "same", "expression": " && ".join(map(_unchanged, _PARTS))},
-                    {"name": "neutralised", "expression": f"{_neutral('is')} && {_carries('object')}"},
-                    {"name": "putBack", "expression": f"{_neutral('was')} && {_carries('oldObject')}"},
+                    {"name": "aside", "expression": f"{_neutral('was')} && {_carries('oldObject')}"},
+                    {
+                        "name": "neutralised",
+                        "expression": f"!({_neutral('was')}) && {_neutral('is')} && {_carries('object')} && "
+                        f"({_records('object', 'was')})",
+                    },
+                    {"name": "putBack", "expression": f"variables.aside && ({_records('oldObject', 'is')})"},
+                    {
+                        "name": "kept",
+                        "expression": f"!variables.aside || ({_carries('object')} && "
+                        f"{_recorded('object')} == {_recorded('oldObject')})",
+                    },
                 ],
                 "validations": [
                     {
-                        "expression": "!variables.probe && (variables.is == variables.was || "
+                        "expression": "!variables.probe && ((variables.is == variables.was && variables.kept) || "
                         "(variables.same && (variables.neutralised || variables.putBack)))",
                         "message": f"this policy can be taken back, so its spec cannot be changed: delete it with "
                         f"sunset.kube.nncp_revert and create another one, or drop the annotation {OPT_IN} first",
@@ -114,6 +125,24 @@ def _neutral(side: str) -> str:
 
 def _carries(which: str) -> str:
     return f"has({which}.metadata.annotations) && '{ORIGINAL_SELECTOR}' in {which}.metadata.annotations"
+
+
+def _recorded(which: str) -> str:
+    return f"{which}.metadata.annotations['{ORIGINAL_SELECTOR}']"
+
+
+def _records(which: str, side: str) -> str:
+    """Whether the annotation holds this selector as marks.py writes it, JSON with sorted keys: CEL reads no JSON.
+
+    It has every pair of the selector in quotes, and is as long as all of them are: so it has no others.
+    """
+    text, selector = _recorded(which), f"variables.{side}.nodeSelector"
+    plain = r"'^[ !#-\\[\\]-~]*$'"  # nothing that JSON would escape
+    pair = f"'\"' + k + '\": \"' + {selector}[k] + '\"'"
+    every = f"{selector}.all(k, k.matches({plain}) && {selector}[k].matches({plain}) && {text}.contains({pair}))"
+    length = f"8 * {selector}.size() + {selector}.map(k, k.size() + {selector}[k].size()).sum()"
+    whole = f"{selector}.size() == 0 ? {text} == '{{}}' : {every} && {text}.size() == {length}"
+    return f"has({selector}) ? ({whole}) : {text} == 'null'"
 
 
 def _put_up(options: NncpGuardOptions, cluster: Cluster, clock: Clock, tell: Tell) -> bool:

@@ -26,7 +26,8 @@ def install(journal: Path) -> str:
     """How it will be started; empty where nobody starts anything at boot that we know of."""
     command = shlex.join([sys.executable, "-m", "guard.watching", "boot", str(journal / "transactions")])
     if _SYSTEMD.is_dir():
-        _write(_UNIT, _unit_text(command, journal / "boot"))
+        # To systemd, % begins a specifier.
+        _write(_UNIT, _unit_text(command.replace("%", "%%"), str(journal / "boot").replace("%", "%%")))
         _WANTS.parent.mkdir(parents=True, exist_ok=True)
         if not _WANTS.is_symlink():
             _WANTS.symlink_to(_UNIT)
@@ -34,7 +35,8 @@ def install(journal: Path) -> str:
         return "systemd"
     if _CRON.parent.is_dir():
         folder = shlex.quote(str(journal / "boot"))
-        _write(_CRON, f"@reboot root cd {folder} && {command} >> log 2>&1\n")
+        line = f"@reboot root cd {folder} && {command} >> log 2>&1"
+        _write(_CRON, line.replace("%", r"\%") + "\n")  # to cron, % is the end of a line
         return "cron"
     return ""
 
@@ -49,7 +51,7 @@ def remove() -> None:
         file.unlink(missing_ok=True)
 
 
-def _unit_text(command: str, folder: Path) -> str:
+def _unit_text(command: str, folder: str) -> str:
     return f"""[Unit]
 Description=Finish what a network change of sunset.kube has left undecided
 Before=network-online.target
