@@ -94,7 +94,8 @@ options:
         and goes on with the next step.
       - With V(continue) every step without a timeout of its own gets an equal share of the time that is left when it
         begins, and so does every wave of a step, so that what is stuck does not take the time of what comes after it.
-        Time that a step does not need is left for the later ones.
+        Time that a step does not need is left for the later ones. Nothing is forced in a share that is shorter than
+        O(force_after).
     type: str
     choices: [fail, continue]
     default: fail

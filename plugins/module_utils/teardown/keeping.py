@@ -61,7 +61,7 @@ class Keeping:
         """Kept since the plan was made: nothing in the plan may take it along. `planned`: what the plan deletes."""
         owners = tuple(planned[uid] for uid in record.owner_uids if uid in planned)
         if owners:
-            roots = frozenset(owner.uid for owner in owners)
+            roots = frozenset({record.uid, *(owner.uid for owner in owners)})
             self.detachments.append(Detachment(resource, record, owners, roots))
 
     def _attached_again(self, due: list[Detachment]) -> list[Detachment]:

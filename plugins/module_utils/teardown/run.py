@@ -244,6 +244,7 @@ class _Runner:
             self._keep_what_is_kept(outcome, entries)
             for round_of in _owners_first(going):
                 self.cluster.for_each(round_of, send)
+            self.keeping.before(set(entries))  # what was found to be kept by its own delete
             self.keeping.after(set(entries))
         ended = self.departure.wait(deadline, self.stop, self.forcing.ticker(outcome, deadline))
         outcome.deleted += ended.gone - len(ended.by_others)
