@@ -355,6 +355,31 @@ def test_a_tenant_is_told_what_he_cannot_see(stage: Stage, uninstaller: Uninstal
     assert done["unseen"]
 
 
+def test_a_release_that_is_not_there_is_said_first_with_those_that_are(
+    stage: Stage, uninstaller: Uninstaller, plane: ControlPlane, tmp_path: Path
+) -> None:
+    here = stage.namespace
+    record = body("v1", "Secret", "sh.helm.release.v1.web.v1", here)
+    record["metadata"]["labels"] = {"owner": "helm", "name": "web"}
+    stage.put(record)
+    done = succeeded(uninstaller(release="tpyo", namespace=here))
+    assert (done["changed"], done["releases"]) == (False, [f"Helm release {here}/web"])
+    assert done["text"][1].startswith(f"NOT FOUND: there is no record of Helm release {here}/tpyo")
+    assert done["text"][2].endswith(f"there is Helm release {here}/web")
+    anywhere = succeeded(uninstaller(release="tpyo"))
+    assert f"Helm release {here}/web" in anywhere["releases"], "where no namespace is given, it is the same"
+    assert f"there is Helm release {here}/web" in failed(uninstaller(release="tpyo", namespace=here, missing="fail"))
+    asked, pipeline = (
+        play_named("sunset.kube.uninstall", tmp_path / name, plane.admin.kubeconfig, *arguments, **wanted)
+        for name, arguments, wanted in (
+            ("asked", ["--check"], {"release": "tpyo", "namespace": here}),
+            ("pipeline", [], {"release": "tpyo", "namespace": here, "confirm": "skip"}),
+        )
+    )
+    assert (asked.rc, "nothing to uninstall: " in asked.stdout) == (2, True), asked.stdout
+    assert (pipeline.rc, "NOT FOUND: " in pipeline.stdout) == (0, True), pipeline.stdout
+
+
 def test_nothing_found_is_no_answer_where_a_kind_cannot_be_listed(stage: Stage, uninstaller: Uninstaller) -> None:
     definition, _stored = dead_converter(stage)
     message = failed(uninstaller(release="shop", namespace=stage.namespace, source="helm", timeout=20))
@@ -453,6 +478,7 @@ def test_keep_markers_are_no_leftovers(stage: Stage, uninstaller: Uninstaller) -
     assert not done["changed"]
     assert remaining(stage, [settings])
     assert done["leftovers"] == []
+    assert done["verified"].endswith("objects checked); 1 kept on purpose")
 
 
 # -- going on ----------------------------------------------------------------------------------------------------------
@@ -549,7 +575,7 @@ def test_what_could_not_be_looked_at_is_said(stage: Stage, uninstaller: Uninstal
     [settings] = stage.put(config_map("settings", stage.namespace))
     done = succeeded(uninstaller(settings, namespace=stage.namespace))
     assert any(dead_group in text for text in done["unseen"])
-    assert not any("nothing is left" in line for line in done["text"])
+    assert not any("no unexpected leftovers" in line for line in done["text"])
 
 
 # -- drains ------------------------------------------------------------------------------------------------------------
