@@ -153,13 +153,34 @@ def _outside(claim: Claim, home: str, cluster: Cluster) -> str | None:
     return None if place == home else place
 
 
+def _managed_by_another_tool(record: Record) -> str:
+    """Of what is cluster-scoped and carries no mark of Helm, such as a definition: marks of other tools count."""
+    for tool, keys in _OTHER_TOOLS.items():
+        found = next((key for key in keys if key in record.labels or key in record.annotations), "")
+        if found:
+            return f"it is managed by {tool} ({found})"
+    return ""
+
+
+_OTHER_TOOLS = {
+    "Argo CD": ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance"),
+    "Flux": ("kustomize.toolkit.fluxcd.io/name",),
+    "kapp": ("kapp.k14s.io/app",),
+    "an ApplySet": ("applyset.kubernetes.io/part-of",),
+    "an inventory": ("config.k8s.io/owning-inventory",),
+    "OLM": ("olm.managed", "olm.owner"),
+}
+
+
 def owned_by(release: str, namespace: str) -> OwnershipTest:
     """Helm's own marks on a live object. Objects of hooks and of `crds/` never carry them."""
 
     def not_ours(record: Record, marked: bool) -> str:
         name, place = record.annotations.get(_RELEASE_NAME), record.annotations.get(_RELEASE_NAMESPACE)
         if name is None and place is None:
-            return f"it carries no mark of a Helm release (annotation {_RELEASE_NAME})" if marked else ""
+            if marked:
+                return f"it carries no mark of a Helm release (annotation {_RELEASE_NAME})"
+            return "" if record.namespace else _managed_by_another_tool(record)
         if (name, place) != (release, namespace):
             return f"it belongs to Helm release {place}/{name}"
         manager = record.labels.get(_MANAGED_BY, _HELM)

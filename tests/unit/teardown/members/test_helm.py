@@ -299,6 +299,21 @@ def test_a_live_object_must_still_carry_helms_mark(annotations: dict[str, str], 
     assert not_ours(record(annotations=annotations, labels=labels), marked) == why
 
 
+@pytest.mark.parametrize(
+    "mark",
+    [
+        {"labels": {"kustomize.toolkit.fluxcd.io/name": "platform"}},
+        {"annotations": {"argocd.argoproj.io/tracking-id": "platform:x/y:z/a"}},
+        {"labels": {"olm.managed": "true"}},
+    ],
+)
+def test_a_definition_that_another_tool_manages_is_that_tools(mark: dict[str, Any]) -> None:
+    not_ours = membership(content()).not_ours
+    assert not_ours is not None
+    assert not_ours(record("a.example.com", ""), False) == ""
+    assert not_ours(record("a.example.com", "", **mark), False).startswith("it is managed by ")
+
+
 def test_metadata_in_one_namespace_does_not_speak_for_a_release_in_another() -> None:
     """The objects of that one carry the right marks."""
     with pytest.raises(CannotLook, match="says that the release is in namespace bank"):
