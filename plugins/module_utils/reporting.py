@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .clock import StopSign
 from .problems import Problem
-from .visible import visible, visible_lines, visible_result
+from .visible import visible, visible_if_failed, visible_lines, visible_result
 
 if TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule
@@ -58,7 +58,7 @@ def hand_back(module: AnsibleModule, result: dict[str, Any]) -> None:
     if not module._diff:
         result.pop("diff", None)
     if result.get("failed"):
-        module.fail_json(**result)
+        module.fail_json(**visible_if_failed(result))
     module.exit_json(**result)
 
 

@@ -6,8 +6,8 @@
 
 Shared by every room and private to the collection. Names and messages from a cluster are data, and some are hostile:
 an escape sequence repaints the plan above it, a bidi mark turns a name around, a line break forges a line. Structured
-results keep the raw names, so that tasks can use them; whatever is shown goes through `visible`. Secrets are masked
-before, on the raw text.
+results keep the raw names, so that tasks can use them; whatever is shown goes through `visible`. A failed result is
+always shown whole, by Ansible itself, so nothing in it is raw. Secrets are masked before, on the raw text.
 """
 
 from __future__ import annotations
@@ -83,3 +83,18 @@ def visible_result(value: Any, key: str = "") -> Any:
     if isinstance(value, list):
         return [visible_result(one, key) for one in value]
     return value
+
+
+def visible_if_failed(result: dict[str, Any]) -> dict[str, Any]:
+    """As Ansible is handed it: it prints a failed result as it is, data and all."""
+    if not result.get("failed"):
+        return result
+    return {key: value if key in ("diff", "revert_state") else _all_visible(value) for key, value in result.items()}
+
+
+def _all_visible(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {_all_visible(key): _all_visible(one) for key, one in value.items()}
+    return [_all_visible(one) for one in value] if isinstance(value, list) else value

@@ -33,7 +33,7 @@ from ..module_utils.evidence.report_page import page_of
 from ..module_utils.front import Job, perform
 from ..module_utils.problems import Refused
 from ..module_utils.reporting import stop_on_signals
-from ..module_utils.visible import visible
+from ..module_utils.visible import visible, visible_if_failed
 
 # In place of what a module hands back that could not even start.
 _NOTHING: dict[str, Any] = {"plan": {}, "timeline": [], "undo": None, "graph": None, "cluster": "", "failure": ""}
@@ -77,7 +77,7 @@ class EngineAction(ActionBase):
             result.pop("diff", None)
         for line in result.get("text", ()):
             Display().display(f"  {visible(str(line))}")
-        return {**base, **result}
+        return {**base, **visible_if_failed(result)}
 
     @contextlib.contextmanager
     def _task_environment(self) -> Iterator[None]:

@@ -74,7 +74,7 @@ def test_a_suggestion_that_is_pasted_runs_nothing_that_an_objects_name_says(
 def test_names_that_attack_a_terminal_or_a_report_are_escapes_in_every_output(
     stage: Stage, plane: ControlPlane, tmp_path: Path
 ) -> None:
-    """Roles with such names hang, are explained and then deleted: nothing raw on the screen, nor in any file."""
+    """Roles with such names hang, are explained, deleted, and survive: nothing raw on the screen, nor in any file."""
     here = stage.namespace
     stage.hang(*(role(name, here, CLEANUP) for name in HOSTILE))
     stage.put(*(role(f"{name} ", here, labels={"app": "shop"}) for name in HOSTILE))
@@ -84,8 +84,12 @@ def test_names_that_attack_a_terminal_or_a_report_are_escapes_in_every_output(
         {"sunset.kube.blockers_info": {"kind": "roles", "namespace": here, "evidence_dir": str(explained)}},
         {"sunset.kube.ranked_delete": {"members": {"selector": label}, "evidence_dir": str(deleted)}},
     ]
+    # Prints the whole result of what failed.
+    hanging = {"objects": [{"kind": "Role", "name": name, "namespace": here} for name in HOSTILE]}
+    tasks.append({"sunset.kube.ranked_delete": {"members": hanging, "timeout": 1, "fail_fast": False}})
     run = run_playbook(tasks, plane.admin.kubeconfig, diff=True)
-    assert run.rc == 0, run.stdout
+    assert run.rc == 2, run.stdout
+    assert len(run.results[2]["survivors"]) == len(HOSTILE)
     assert not FORBIDDEN.search(run.stdout), FORBIDDEN.findall(run.stdout)
     assert "esc\\x1b]0;PWNED\\x07" in run.stdout
     assert "\nplan: 0 objects" not in run.stdout

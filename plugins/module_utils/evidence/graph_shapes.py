@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..visible import visible
 from .escaping import in_html
 
 WIDTH = 236.0
@@ -50,9 +51,9 @@ class Box:
 
 
 def box(node: Mapping[str, Any], ends: int) -> Box:
-    notes = [line for note in node["notes"] for line in _broken(str(note), _NOTE, _NOTE_LINES)]
+    notes = [line for note in node["notes"] for line in _broken(visible(str(note)), _NOTE, _NOTE_LINES)]
     look = " ".join(filter(None, (str(node["sort"]), str(node["state"]))))
-    return Box(look, _broken(str(node["title"]), _TITLE, _TITLE_LINES), notes, ends)
+    return Box(look, _broken(visible(str(node["title"])), _TITLE, _TITLE_LINES), notes, ends)
 
 
 def _broken(text: str, room: float, most: int) -> list[str]:

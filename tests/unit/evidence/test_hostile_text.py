@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
@@ -40,7 +41,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectR
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Refused
 from ansible_collections.sunset.kube.plugins.module_utils.reporting import Report, shown
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
-from ansible_collections.sunset.kube.plugins.module_utils.visible import visible, visible_result
+from ansible_collections.sunset.kube.plugins.module_utils.visible import visible, visible_if_failed, visible_result
 from ansible_collections.sunset.kube.plugins.module_utils.well_known import ROLES
 from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, FakeClock
 from ansible_collections.sunset.kube.tests.unit.hostile import NAMES, RAW
@@ -148,6 +149,12 @@ def test_every_sentence_of_a_result_is_safe_and_its_data_are_as_they_were() -> N
     assert made["survivors"][0]["blocked_by"][0]["text"].isprintable()
     assert made["retained"][0]["external"] == {EVIL: EVIL}
     assert RESULT["text"] == [EVIL], "what was handed over is not changed"
+
+
+def test_a_failed_result_which_ansible_prints_whole_holds_nothing_raw() -> None:
+    assert not RAW.search(json.dumps(visible_if_failed(RESULT), ensure_ascii=False))
+    done = {**RESULT, "failed": False}
+    assert visible_if_failed(done) == done
 
 
 def test_reports_hold_nothing_raw_and_nothing_active() -> None:
