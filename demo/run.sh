@@ -60,7 +60,6 @@ program=$(python -m lab build helm 2>/dev/null | sed 's/^helm: //')
 python -m lab up >"$demo/up.txt"
 eval "$(grep '^export' "$demo/up.txt")"
 cd "$demo"
-cp "$home/undo.yml" .
 for shop in outlet shop; do
   cp -r "$home/chart" "$shop-chart"
   # Kinds of its own, so that the two have nothing in common.
@@ -94,7 +93,7 @@ left_of shop
 
 step "6. The proof, and the way back"
 show ls -C reports/latest/
-show ansible-playbook undo.yml -e bundle=reports/latest -e undo_vault_password=sesame
+show ansible-playbook sunset.kube.undo -e bundle=reports/latest -e undo_vault_password=sesame -e confirm=skip
 show helm list --namespace shop
 show kubectl get "$(kinds shop),deployments" -n shop
 

@@ -110,7 +110,7 @@ spec:
           args:
             - --extra-vars
             - {{ dict "profile" .Values.drain.profile "policy" .Values.drain.policy "timeout" .Values.drain.timeout
-                 "anchor" (dict "name" .Release.Name "namespace" .Release.Namespace) | toJson | quote }}
+                 "confirm" "skip" "anchor" (dict "name" .Release.Name "namespace" .Release.Namespace) | toJson | quote }}
           env:
             - {name: K8S_AUTH_IN_CLUSTER, value: "true"}
             - {name: HOME, value: /tmp}

@@ -232,6 +232,11 @@ truncated:
   description: Lists that were cut to 200 entries, with their full length. The files of O(evidence_dir) are complete.
   returned: always
   type: dict
+undo_command:
+  description: The command that undoes this run, as it is shown at its end. Without secrets of the connection.
+  returned: when the run left an undo bundle
+  type: str
+  sample: ansible-playbook sunset.kube.undo -e bundle=/home/ada/evidence/20261117T013326.578250Z-uninstall
 cluster:
   description: Address of the API server.
   returned: always, unless there is none to talk to

@@ -333,6 +333,11 @@ plan_hash:
     - Names the plan. Give it as O(plan_hash) to be sure that what you saw is what is done.
   returned: success
   type: str
+undo_command:
+  description: The command that undoes this run, as it is shown at its end. Without secrets of the connection.
+  returned: when the run left an undo bundle
+  type: str
+  sample: ansible-playbook sunset.kube.undo -e bundle=/home/ada/evidence/20261117T013326.578250Z-uninstall
 cluster:
   description: Address of the API server.
   returned: always, unless there is none to talk to

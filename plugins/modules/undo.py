@@ -55,11 +55,18 @@ options:
       - How many requests may be under way at once, 64 at most.
     type: int
     default: 48
+  plan_hash:
+    description:
+      - Refuse when the plan is not the one with this hash. Look at the plan with C(--check) first.
+      - A plan is what would be created, with its content, on this cluster.
+    type: str
   evidence_dir:
     description:
       - Directory on the controller. Each run adds a folder with the timeline of every write, and a report of it.
       - Cannot be used with C(async).
     type: path
+notes:
+  - The playbook C(sunset.kube.undo) shows the plan, asks, and carries it out.
 seealso:
   - module: sunset.kube.uninstall
   - module: sunset.kube.ranked_delete
@@ -82,6 +89,21 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+plan_hash:
+  description: Hash of the plan, for O(plan_hash).
+  returned: always
+  type: str
+  sample: 4841343148e188c0
+plan:
+  description: What would be created, by steps.
+  returned: in check mode
+  type: list
+  elements: dict
+text:
+  description: The plan as a tree, for people.
+  returned: in check mode
+  type: list
+  elements: str
 restored:
   description: Every object that came back, as C(object) with its new uid, and its C(old_uid).
   returned: always

@@ -34,6 +34,7 @@ from ..module_utils.front import Job, perform
 from ..module_utils.problems import Refused
 from ..module_utils.reporting import stop_on_signals
 from ..module_utils.visible import visible, visible_if_failed
+from .undo_command import undo_command
 
 # In place of what a module hands back that could not even start.
 _NOTHING: dict[str, Any] = {"plan": {}, "timeline": [], "undo": None, "graph": None, "cluster": "", "failure": ""}
@@ -77,6 +78,8 @@ class EngineAction(ActionBase):
             result.pop("diff", None)
         for line in result.get("text", ()):
             Display().display(f"  {visible(str(line))}")
+        if result.get("undo_command"):
+            Display().display(f"  undo it with: {result['undo_command']}")
         return {**base, **visible_if_failed(result)}
 
     @contextlib.contextmanager
@@ -180,6 +183,8 @@ class EngineAction(ActionBase):
         ending = ending_of(result, evidence["failure"], check_mode)
         folder.write_ending({"job": job, "cluster": evidence["cluster"], **ending})
         result["evidence"] = folder.path
+        if not check_mode and _can_be_undone(evidence["undo"], password):
+            result["undo_command"] = undo_command(os.path.abspath(folder.path), self._task.args)
 
 
 def _write_undo(folder: EvidenceFolder, bundle: dict[str, Any], password: str | None) -> None:
@@ -189,6 +194,12 @@ def _write_undo(folder: EvidenceFolder, bundle: dict[str, Any], password: str | 
             folder.write_secrets(_encrypted(bundle["secrets"], password))
     except OSError as problem:
         raise Refused("cannot write the undo bundle", which=folder.path, why=str(problem)) from problem
+
+
+def _can_be_undone(bundle: dict[str, Any] | None, password: str | None) -> bool:
+    if not bundle:
+        return False
+    return any(step["objects"] for step in bundle["steps"]) or bool(password and bundle.get("secrets"))
 
 
 def _who() -> str:

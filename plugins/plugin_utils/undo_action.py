@@ -10,6 +10,7 @@ Room: action (base).
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
@@ -23,8 +24,13 @@ class UndoAction(EngineAction):
     """As any other, with Secrets among the options if there is a password for them."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        bundle = self._task.args.get("bundle")
+        if bundle and self._task.args.get("evidence_dir"):
+            # Where it leads now: evidence/latest is about to become the folder of this run.
+            bundle = os.path.realpath(os.path.expanduser(str(bundle)))
+            self._task.args = {**self._task.args, "bundle": bundle}
         password = self._task.args.get("undo_vault_password")
-        file = sealed_secrets(str(self._task.args.get("bundle") or "."))
+        file = sealed_secrets(str(bundle or "."))
         if password and file:
             self._task.args = {**self._task.args, "secrets": _opened(file, str(password))}
         return super().run(tmp, task_vars)

@@ -14,7 +14,9 @@ from typing import Any
 from integration.running import PATIENCE, Play, PlayRun, _program, _surroundings, started
 
 # These run on this machine whatever the inventory says of it; others take its word, as they may run on nodes.
-OF_A_CLUSTER = {f"sunset.kube.{name}" for name in ("delete_cluster", "drain", "explain", "maintenance", "uninstall")}
+OF_A_CLUSTER = {
+    f"sunset.kube.{name}" for name in ("delete_cluster", "drain", "explain", "maintenance", "undo", "uninstall")
+}
 
 
 @contextlib.contextmanager

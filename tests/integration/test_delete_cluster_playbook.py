@@ -32,7 +32,9 @@ from lab.users import User
 
 def delete_cluster(directory: Path, user: User, *arguments: str, **variables: Any) -> PlayRun:
     """`ansible-playbook sunset.kube.delete_cluster`, as the documentation says."""
-    return play_named("sunset.kube.delete_cluster", directory, user.kubeconfig, *arguments, **variables)
+    return play_named(
+        "sunset.kube.delete_cluster", directory, user.kubeconfig, *arguments, **{"confirm": "skip", **variables}
+    )
 
 
 def removal(run: PlayRun) -> dict[str, Any]:

@@ -47,7 +47,7 @@ TEMPLATE = Path(__file__).parents[2] / "extensions" / "helm" / "pre-delete-drain
 
 def drain_playbook(directory: Path, user: User, *arguments: str, **variables: Any) -> PlayRun:
     """`ansible-playbook sunset.kube.drain`, as the documentation says."""
-    return play_named("sunset.kube.drain", directory, user.kubeconfig, *arguments, **variables)
+    return play_named("sunset.kube.drain", directory, user.kubeconfig, *arguments, **{"confirm": "skip", **variables})
 
 
 def drained(run: PlayRun) -> dict[str, Any]:
@@ -223,6 +223,7 @@ def test_the_hooks_manifests_are_what_the_server_takes(stage: Stage, drainer: Dr
         "profile": "ngrok",
         "policy": "Retain",
         "timeout": 300,
+        "confirm": "skip",
         "anchor": {"name": "shop", "namespace": hook.namespace},
     }
 

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from integration.nmstate_fleet import Fleet
-from integration.running import _program, settings, started
+from integration.running import PlayRun, _program, settings, started
+from lab.audit import AuditTrail
 from lab.controlplane import ControlPlane
+from lab.fixtures import AsUser
 from lab.images import APP_IMAGE, NGINX_IMAGE
 from lab.node import Node
 from lab.operator_pod import Operator
@@ -30,18 +32,33 @@ WANTED_WARNINGS = ("[WARNING]: nothing to delete: there is no record of Helm rel
 SCENARIOS = sorted(file.parent.name for file in (COLLECTION / "extensions" / "molecule").glob("*/molecule.yml"))
 
 
-def molecule(directory: Path, plane: ControlPlane, scenario: str, **environment: str) -> None:
+def run_molecule(directory: Path, scenario: str, **environment: str) -> PlayRun:
     """`molecule test -s SCENARIO`, in a copy of its own: molecule writes beside what it runs."""
     copy = directory / "kube"
     shutil.copytree(COLLECTION / "extensions" / "molecule", copy / "extensions" / "molecule")
     shutil.copy(COLLECTION / "galaxy.yml", copy)
-    surroundings = {**settings(copy), "KUBECONFIG": str(plane.admin.kubeconfig), "NO_COLOR": "1", **environment}
+    surroundings = {**settings(copy), "NO_COLOR": "1", **environment}
     with started([_program("molecule"), "test", "--scenario-name", scenario], copy, surroundings) as play:
-        done = play.finish(PATIENCE)
+        return play.finish(PATIENCE)
+
+
+def molecule(directory: Path, plane: ControlPlane, scenario: str, **environment: str) -> None:
+    """Passes, on the cluster it is given."""
+    done = run_molecule(directory, scenario, MOLECULE_KUBECONFIG=str(plane.admin.kubeconfig), **environment)
     assert done.rc == 0, done.stdout
     lines = [line for line in done.stdout.splitlines() if "warning" in line.lower()]
     warned = [line for line in lines if not line.startswith(WANTED_WARNINGS)]
     assert not warned, done.stdout
+
+
+def test_a_scenario_never_touches_the_cluster_of_kubeconfig(as_user: AsUser, audit: AuditTrail, tmp_path: Path) -> None:
+    user = as_user("daily-work", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}])
+    daily = {"KUBECONFIG": str(user.kubeconfig), "K8S_AUTH_KUBECONFIG": str(user.kubeconfig)}
+    done = run_molecule(tmp_path, "drain", **daily)
+    assert (done.rc != 0, audit.events(user.name)) == (True, []), done.stdout
+    assert "set MOLECULE_KUBECONFIG to the kubeconfig of a cluster that is made for tests" in " ".join(
+        done.stdout.split()
+    )
 
 
 @pytest.mark.parametrize("scenario", [name for name in SCENARIOS if name not in NOT_BY_ITSELF])

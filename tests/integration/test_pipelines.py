@@ -39,6 +39,7 @@ def widgets_of(stage: Stage, evidence: Path, **more: Any) -> dict[str, Any]:
         "instance": {"namespaces": [stage.namespace]},
         "timeout": 60,
         "evidence_dir": str(evidence),
+        "confirm": "skip",
         **more,
     }
 

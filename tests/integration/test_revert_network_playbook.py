@@ -17,7 +17,9 @@ from lab.audit import AuditTrail
 
 def revert_network(directory: Path, fleet: Fleet, *arguments: str, **variables: Any) -> PlayRun:
     """`ansible-playbook sunset.kube.revert_network`, as the documentation says."""
-    return play_named("sunset.kube.revert_network", directory, fleet.user.kubeconfig, *arguments, **variables)
+    return play_named(
+        "sunset.kube.revert_network", directory, fleet.user.kubeconfig, *arguments, **{"confirm": "skip", **variables}
+    )
 
 
 def outcome(run: PlayRun) -> dict[str, Any]:

@@ -80,6 +80,6 @@ def test_the_guides_profile_works_with_the_playbook_of_the_collection(
     variables = ("-e", f"@{files['shop.yml']}", "-e", f"evidence_dir={tmp_path / 'evidence'}")
     checked = play_named("sunset.kube.drain", tmp_path / "check", user.kubeconfig, *variables, "--check", "--diff")
     assert (checked.rc, audit.writes(user.name)) == (0, []), checked.stdout
-    run = play_named("sunset.kube.drain", tmp_path / "run", user.kubeconfig, *variables)
+    run = play_named("sunset.kube.drain", tmp_path / "run", user.kubeconfig, *variables, confirm="skip")
     assert (run.rc, ending(tmp_path / "evidence")["outcome"]) == (0, "done"), run.stdout
     assert stage.finalizers(shop[2]) == []

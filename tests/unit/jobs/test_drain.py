@@ -72,7 +72,12 @@ def test_every_key_of_the_result_is_documented_and_every_documented_one_is_retur
         if not key.startswith("_")
     }
     # The fronts add the address and the folder.
-    assert told - {"changed", "diff"} == set(yaml.safe_load(drain.RETURN)) - {"cluster", "cluster_name", "evidence"}
+    assert told - {"changed", "diff"} == set(yaml.safe_load(drain.RETURN)) - {
+        "cluster",
+        "cluster_name",
+        "evidence",
+        "undo_command",
+    }
 
 
 def test_the_table_names_what_goes_what_is_let_go_and_what_stays(server: FakeServer) -> None:

@@ -59,6 +59,7 @@ def test_every_key_of_the_result_is_documented_and_every_documented_one_is_retur
         "cluster",
         "cluster_name",
         "evidence",
+        "undo_command",
     }
 
 

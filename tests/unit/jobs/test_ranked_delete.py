@@ -79,7 +79,7 @@ def test_every_key_of_the_result_is_documented(server: FakeServer, check_mode: b
 def test_every_documented_key_is_returned_by_some_run(server: FakeServer) -> None:
     told = {key for check_mode in (True, False) for key in result_of("ranked_delete", check_mode)}
     # The fronts add the address and the folder.
-    assert set(yaml.safe_load(ranked_delete.RETURN)) - told == {"cluster", "cluster_name", "evidence"}
+    assert set(yaml.safe_load(ranked_delete.RETURN)) - told == {"cluster", "cluster_name", "evidence", "undo_command"}
 
 
 def test_members_info_returns_what_is_documented_and_writes_nothing(server: FakeServer) -> None:

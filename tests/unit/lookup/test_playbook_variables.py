@@ -130,11 +130,14 @@ def test_every_play_takes_its_connection_from_variables(file: Path) -> None:
         }
 
 
+def tasks_of(file: Path) -> list[dict[str, Any]]:
+    return [task for play in yaml.safe_load(file.read_text(encoding="utf-8")) for task in play["tasks"]]
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_playbook_takes_its_variables_first_and_always(file: Path) -> None:
-    [play] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    imports = [task for task in play["tasks"] if "ansible.builtin.import_tasks" in task]
-    [taking] = [task for task in imports if task["ansible.builtin.import_tasks"] == "tasks/take_variables.yml"]
+    taking = tasks_of(file)[0]
+    assert taking["ansible.builtin.import_tasks"] == "tasks/take_variables.yml"
     assert (taking["tags"], set(taking["vars"])) == (["always"], {"take_role", "take_also", "take_without"})
     names = short_names(taking["vars"]["take_role"], [])
     assert set(taking["vars"]["take_without"]) <= set(names)
@@ -143,13 +146,20 @@ def test_every_playbook_takes_its_variables_first_and_always(file: Path) -> None
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_playbook_can_plan_only_and_plans_only_when_asked(file: Path) -> None:
-    [play] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    roles = [task for task in play["tasks"] if "ansible.builtin.include_role" in task]
+    tasks = tasks_of(file)
+    roles = [task for task in tasks if "ansible.builtin.include_role" in task]
     plan, run = roles
     assert (plan["tags"], run["tags"]) == (["never", "plan"], ["run"])
     assert plan["ansible.builtin.include_role"]["apply"] == {"check_mode": True, "tags": ["plan"]}
     assert run["ansible.builtin.include_role"]["apply"] == {"tags": ["run"]}
-    others = [task for task in play["tasks"] if task not in roles]
+    of_nodes = [task for task in tasks if task.get("ansible.builtin.import_tasks") == "tasks/plan_nodes.yml"]
+    others = [task for task in tasks if task not in [*roles, *of_nodes]]
     assert {str(task["tags"]) for task in others} == {"['always']"}, (
         "what is left out with --tags plan is not asked for"
     )
+
+
+@pytest.mark.parametrize("name", ["uninstall", "drain", "delete_cluster", "revert_network", "undo"])
+def test_what_deletes_or_creates_can_be_confirmed(name: str) -> None:
+    taking = tasks_of(PLAYBOOKS / f"{name}.yml")[0]["vars"]
+    assert "confirm" in (taking.get("take_names") or short_names(taking["take_role"], []))

@@ -209,6 +209,9 @@ def test_evidence_that_came_from_the_host_is_written_here(tmp_path: Path, monkey
         "timeline.jsonl",
         "undo/01-first.json",
     ]
+    assert (
+        result["undo_command"] == f"ansible-playbook sunset.kube.undo -e bundle={folder} -e host=http://api.example.com"
+    )
 
 
 def ending(directory: Path) -> dict[str, Any]:
