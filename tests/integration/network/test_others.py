@@ -111,3 +111,13 @@ def test_somebody_elses_checkpoint_is_neither_taken_nor_dropped(net: Net) -> Non
     assert "checkpoint" in result["msg"]
     assert checkpoints(node) == theirs != []
     assert everything(node) == before
+
+
+def test_a_journal_where_other_users_can_write_is_refused_before_anything_is_changed(net: Net) -> None:
+    """After a reboot root would run what is in it."""
+    node = net.node(0)
+    before = node.links()["eth2"]["mtu"]
+    refused = play(net, apply("wide", interface("eth2", mtu=1400), journal_dir="/tmp/journal")).result
+    assert "other users can write to /tmp" in refused["msg"]
+    assert node.links()["eth2"]["mtu"] == before
+    assert not node.path("/tmp/journal").exists()
