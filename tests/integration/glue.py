@@ -31,7 +31,7 @@ def definitions() -> list[Body]:
 
 
 def _without_rules(part: Any) -> Any:
-    rules = ("x-kubernetes-validations", "pattern", "minimum", "maximum", "minItems")
+    rules = ("x-kubernetes-validations", "pattern", "maxLength", "minimum", "maximum", "minItems")
     if isinstance(part, list):
         return [_without_rules(one) for one in part]
     if not isinstance(part, dict):

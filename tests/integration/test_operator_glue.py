@@ -185,7 +185,7 @@ def test_a_drain_that_is_held_names_who_holds_and_ends_when_that_goes(glue: Glue
 
 def test_values_of_a_spec_are_never_templates(glue: Glue, tmp_path: Path) -> None:
     trap = tmp_path / "sprung"
-    text = "{{ lookup('ansible.builtin.pipe', 'touch " + str(trap) + "') }}"
+    text = "x{{ lookup('ansible.builtin.pipe', 'touch " + str(trap) + "') }}"
     asked = glue.api.create(
         request("Uninstall", "a", glue.home, release=text, namespace=text, manifests=[{"text": text}]),
         request("Drain", "b", glue.home, profile=text),
@@ -387,8 +387,12 @@ def test_a_resource_reads_nothing_that_its_author_could_not_read(glue: Glue, sta
     secret = tmp_path / "token"
     secret.write_text("nobody reads this")
     there = stage.another_namespace()
+    disguised = str(secret).replace("/", r"\x2f").replace(".", r"\x2e")
     asked = glue.api.create(
         request("Maintenance", "a", there, page=str(secret)),
+        request("Maintenance", "f", there, page="{'html_file': '" + disguised + "'}"),
+        request("Maintenance", "g", there, page="{'config_map': {'name': 'a', 'namespace': 'kube-system'}}"),
+        request("Maintenance", "h", there, namespace="['kube-system']"),
         request("Maintenance", "b", there, page={"htmlFile": str(secret)}),
         request("Maintenance", "c", there, page={"configMap": {"name": "a", "namespace": glue.home}}),
         request("Maintenance", "d", there, routeKinds=[{"group": "", "kind": "Node"}]),

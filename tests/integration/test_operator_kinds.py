@@ -5,66 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from integration import fleets
-from integration.glue import conditions, request, why
+from integration.glue import request, why
+from integration.in_cluster import HOME, PATIENCE, InCluster, offer_page_image
 from integration.maintaining import Maintenance, ingress, ingress_route, services_in
 from integration.nmstate_fleet import FINALIZER, Fleet
 from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
 from lab import workloads
 from lab.controlplane import ControlPlane
-from lab.images import NGINX_IMAGE
 from lab.node import Node
 from lab.operator_pod import Operator
 from lab.waiting import until
 
-HOME = Operator.namespace
 MANAGED = {"sunset.dev/managed": "true"}
 ENABLED = "maintenance-operator.mithucste30.io/enabled"
-# Seconds: several runs, on a machine that has other things to do.
-PATIENCE = 120.0
-
-
-class InCluster:
-    """Resources of ours, as they are after a while."""
-
-    def __init__(self, operator: Operator) -> None:
-        self.operator = operator
-        self.api = operator.plane.api
-
-    def ask(self, kind: str, name: str, /, namespace: str = HOME, **spec: Any) -> Body:
-        [made] = self.api.create(request(kind, name, namespace, **spec))
-        return made
-
-    def status(self, item: Mapping[str, Any]) -> Body:
-        """Empty where it has none, and where the resource is gone."""
-        code, found = self.api.get(self.api.path_of(item))
-        return found.get("status") or {} if code == 200 else {}
-
-    def until(self, item: Mapping[str, Any], type_: str) -> Body:
-        """Its status, once that condition is true."""
-
-        def seen() -> Body | None:
-            status = self.status(item)
-            return status if type_ in conditions(status) else None
-
-        try:
-            return until(seen, f"{item['kind']} {item['metadata']['name']} to be {type_}", timeout=PATIENCE, every=0.25)
-        except Exception as problem:
-            raise AssertionError(f"{problem}\n{self.status(item)}\n{self.operator.logs('--tail=60')}") from problem
-
-    def change(self, item: Mapping[str, Any], **spec: Any) -> None:
-        code, answer = self.api.patch(self.api.path_of(item), {"spec": spec})
-        assert code == 200, answer
-
-    def remove(self, item: Mapping[str, Any]) -> None:
-        path = self.api.path_of(item)
-        self.api.delete(path)
-        until(lambda: self.api.get(path)[0] == 404, f"{path} to go", timeout=PATIENCE, every=0.25)
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +33,8 @@ def running(
     """With everything it can watch."""
     watched = ("ocm", "nmstate", "routes", "traefik")
     rights = ("uninstall", "drain-ngrok", "freeze", "force", "maintenance", "managed-clusters", "network-revert")
-    pages = {"PAGE_IMAGE": NGINX_IMAGE}
-    with Operator.start(plane, node, rights=rights, components=watched, environment=pages) as operator:
+    with Operator.start(plane, node, rights=rights, components=watched) as operator:
+        offer_page_image(node)
         # Kinds of the tests themselves, which no product's role names.
         rules = [{"apiGroups": [GROUP], "resources": ["*"], "verbs": ["get", "list", "watch", "delete", "patch"]}]
         role = {
@@ -245,8 +204,8 @@ def test_a_pod_that_is_killed_in_mid_teardown_goes_on_where_it_was(cluster: InCl
 def test_values_of_a_spec_are_never_templates_nor_commands(cluster: InCluster) -> None:
     text = "{{ lookup('ansible.builtin.pipe', 'touch /tmp/sprung') }}$(touch /tmp/sprung)"
     asked = [
-        cluster.ask("Uninstall", "trap-1", release=text, manifests=[{"text": text}]),
-        cluster.ask("Drain", "trap-2", profile=text),
+        cluster.ask("Uninstall", "trap-1", manifests=[{"text": text}]),
+        cluster.ask("Drain", "trap-2", profile={"name": text, "finalizers": [text]}),
     ]
     for item in asked:
         status = cluster.until(item, "Blocked")

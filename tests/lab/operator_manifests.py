@@ -36,12 +36,19 @@ def for_the_lab(
     reference: str, rights: Iterable[str], components: Iterable[str], environment: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """The operator with rights (folders of config/rights) and components, an image that the node has, and variables."""
-    variables = [{"name": name, "value": value} for name, value in environment.items()]
-    changes = [{"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": one} for one in variables]
-    changes += [{"op": "replace", "path": "/spec/template/spec/containers/0/imagePullPolicy", "value": "Never"}]
     image, _colon, tag = reference.rpartition(":")
     base = next(one for one in rendered(CONFIG / "manager") if one["kind"] == "Deployment")
-    known = base["spec"]["template"]["spec"]["containers"][0]["image"].rpartition(":")[0]
+    [container] = base["spec"]["template"]["spec"]["containers"]
+    known = container["image"].rpartition(":")[0]
+    variables = [{"name": name, "value": value} for name, value in environment.items()]
+    # Merged by name: one that the manifests set already is set to something else.
+    ours = {"name": container["name"], "imagePullPolicy": "Never", "env": variables}
+    change = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": NAME},
+        "spec": {"template": {"spec": {"containers": [ours]}}},
+    }
     with tempfile.TemporaryDirectory(prefix="overlay-") as place:
 
         def path(*parts: str) -> str:
@@ -53,7 +60,7 @@ def for_the_lab(
             "resources": [path("default"), *(path("rights", name) for name in rights)],
             "components": [path("components", name) for name in components],
             "images": [{"name": known, "newName": image, "newTag": tag}],
-            "patches": [{"target": {"kind": "Deployment", "name": NAME}, "patch": json.dumps(changes)}],
+            "patches": [{"target": {"kind": "Deployment", "name": NAME}, "patch": json.dumps(change)}],
         }
         (Path(place) / "kustomization.yaml").write_text(json.dumps(overlay))
         return rendered(Path(place))

@@ -253,6 +253,18 @@ def test_bad_options_fail_before_the_job_begins(check: Any, params: dict[str, An
     assert (result["changed"], result["failed"], text in result["msg"], began) == (False, True, True, [])
 
 
+def test_a_job_for_a_tenant_begins_nothing_beyond_its_namespace() -> None:
+    """Whatever templates have made of the spec: what counts is what the module is given."""
+    began: list[int] = []
+    params = {**PARAMS, "targets": [{"namespace": "tenant"}], "page": {"html_file": "/token"}}
+    by = {"api_version": "sunset.dev/v1alpha1", "kind": "Maintenance", "namespace": "tenant", "home": "operators-own"}
+    work = job(lambda context: began.append(1))
+    result = perform(
+        work, params, check_mode=False, stop=StopSign(), show=lambda event: False, asked_by={**by, "name": "x"}
+    )
+    assert (result["failed"], "names a file" in result["msg"], began) == (True, True, [])
+
+
 def test_the_job_gets_what_it_needs() -> None:
     seen: list[Context] = []
     stop = StopSign()
