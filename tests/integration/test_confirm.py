@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -115,6 +116,44 @@ def test_the_reversal_of_a_network_policy_asks_too(fleet: Fleet, tmp_path: Path,
     assert (run.rc, bool(NOT_CONFIRMED.search(run.stdout))) == (2, True), run.stdout
     assert f"To revert policy {policy} on these 2 nodes of context lab (https://" in run.stdout
     assert audit.writes(fleet.user.name) == []
+
+
+STUB = """
+- name: Stand in for the module on the node
+  ansible.builtin.set_fact:
+    network_revert_result:
+      {changed: true, reverted: ["{{ inventory_hostname }}"], kept: [], drifted: [], revert_state: {}}
+- name: Tell
+  ansible.builtin.debug:
+    msg: >-
+      {{ 'planned' if network_revert_planning | default(ansible_check_mode) else 'reverted' }} {{ inventory_hostname }}
+"""
+
+
+def test_nodes_are_planned_under_one_hash_and_asked_for_once_before_the_first(tmp_path: Path) -> None:
+    """The playbook as it is, with the node's module played."""
+    shutil.copytree(os.environ["ANSIBLE_COLLECTIONS_PATH"] + "/ansible_collections", tmp_path / "ansible_collections")
+    role = tmp_path / "ansible_collections" / "sunset" / "kube" / "roles" / "network_revert"
+    (role / "tasks" / "node.yml").write_text(STUB)
+
+    def run(*more: str) -> tuple[int, str]:
+        given = ["-i", "n1,n2,n3", "-c", "local", "-e", "policy=storage", *more]
+        env = {**_surroundings(tmp_path, tmp_path / "none"), "ANSIBLE_COLLECTIONS_PATH": str(tmp_path)}
+        command = [_program("ansible-playbook"), "sunset.kube.revert_network", *given]
+        done = subprocess.run(
+            command, env=env, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout
+
+    code, shown = run()
+    found = NOT_CONFIRMED.search(shown)
+    assert found is not None, shown
+    assert "To revert network policy storage on these 3 nodes without a terminal" in shown
+    assert (code, shown.count("planned n"), "reverted n" in shown) == (2, 3, False), shown
+    code, shown = run("-e", f"confirm={found[1]}", "-e", "force=true")
+    assert (code, "the plan has changed" in shown, "reverted n" in shown) == (2, True, False), shown
+    code, shown = run("-e", f"confirm={found[1]}")
+    assert (code, shown.count("reverted n")) == (0, 3), shown
 
 
 def test_a_run_says_how_to_undo_it_and_the_undo_asks_too(
