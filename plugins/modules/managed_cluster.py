@@ -186,7 +186,7 @@ table:
   type: list
   elements: str
   sample:
-    - cluster https://api.example.com:6443 (context hub of kubeconfig /home/jane/.kube/config)
+    - cluster https://api.example.com:6443 (context hub of kubeconfig ~/.kube/config)
     - "cluster  state  agent      on the hub  namespace  remarks"
     - "edge-7   gone   reachable  -           gone"
 plan_hash:
@@ -236,7 +236,7 @@ undo_command:
   description: The command that undoes this run, as it is shown at its end. Without secrets of the connection.
   returned: when the run left an undo bundle
   type: str
-  sample: ansible-playbook sunset.kube.undo -e bundle=/home/ada/evidence/20261117T013326.578250Z-uninstall
+  sample: ansible-playbook sunset.kube.undo -e bundle=/srv/evidence/20261117T013326.578250Z-uninstall
 cluster:
   description: Address of the API server.
   returned: always, unless there is none to talk to

@@ -353,7 +353,7 @@ undo_command:
   description: The command that undoes this run, as it is shown at its end. Without secrets of the connection.
   returned: when the run left an undo bundle
   type: str
-  sample: ansible-playbook sunset.kube.undo -e bundle=/home/ada/evidence/20261117T013326.578250Z-uninstall
+  sample: ansible-playbook sunset.kube.undo -e bundle=/srv/evidence/20261117T013326.578250Z-uninstall
 cluster:
   description: Address of the API server.
   returned: always, unless there is none to talk to
