@@ -603,6 +603,15 @@ def test_a_restart_of_the_api_server_in_mid_run_does_not_end_it(
 # -- another cluster ---------------------------------------------------------------------------------------------------
 
 
+def test_an_empty_plan_of_one_cluster_is_no_consent_for_another(remove: Remover, second_plane: ControlPlane) -> None:
+    absent = named(body("v1", "ConfigMap", "absent", "default"))
+    seen = succeeded(remove(absent, check_mode=True))
+    assert not seen["changed"]
+    there = {"kubeconfig": second_plane.admin.kubeconfig, "plan_hash": seen["plan_hash"]}
+    assert "the plan has changed" in failed(remove(absent, **there))
+    succeeded(remove(absent, plan_hash=seen["plan_hash"]))
+
+
 def both(plane: ControlPlane, second: ControlPlane) -> dict[str, Any]:
     """One kubeconfig with two contexts, `lab` and `second`."""
     one: dict[str, Any] = json.loads(plane.admin.kubeconfig.read_text())

@@ -88,9 +88,11 @@ class Undo:
         self._require_rights()
         for rank, (name, items) in enumerate(layers_of(self.bundle), 1):
             self.stop.raise_if_set()
-            began = self.clock.now()
+            if self.dry_run:  # the plan has lines of its own, and nothing has come back
+                self._bring_back(items)
+                continue
+            began, before = self.clock.now(), len(self.outcome.back)
             self.tell(StepBegan(name, rank, len(items)))
-            before = len(self.outcome.back)
             self._bring_back(items)
             came = len(self.outcome.back) - before
             self.tell(StepEnded(name, rank, 0, len(items) - came, self.clock.now() - began, back=came))
