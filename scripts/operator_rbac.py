@@ -194,6 +194,8 @@ def features() -> Iterator[Feature]:
         (
             Right(("delete",), (*APPLICATION, *owners)),
             Right(("patch",), owners),  # asked to wait while what they own goes
+            # volumes: keep removes the owner references by which they would be deleted.
+            Right(("patch",), (("", "PersistentVolumeClaim"),)),
             Right(READ, (("", "Secret"),)),
         ),
     )
