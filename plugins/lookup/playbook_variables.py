@@ -67,7 +67,7 @@ _raw:
       description: What stands on the command line and is not known here, each with a hint, which may be empty.
       type: list
       elements: dict
-      sample: [{given: polici, hint: did you mean policy?}, {given: dry_run, hint: use --check}]
+      sample: [{given: polici, hint: "did you mean policy?"}, {given: dry_run, hint: use --check}]
     message:
       description: The same as a sentence; empty when everything is known.
       type: str

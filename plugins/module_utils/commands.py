@@ -78,4 +78,4 @@ def _checked(word: str) -> str:
 
 
 def _no_command(unsafe: _Unsafe) -> str:
-    return f"by hand (no command is shown, as “{visible(str(unsafe))}” is not safe to paste)"
+    return f"by hand (no command is shown, as '{visible(str(unsafe))}' is not safe to paste)"

@@ -140,7 +140,7 @@ options:
     description:
       - What it means that no such release, or namespace, is there. V(ok) has nothing to do, so that a second run is
         green. V(fail) is an error, as the name may be wrong. Both name the releases that are there.
-      - The role and the playbook have V(fail) where somebody is asked (C(confirm=prompt)), else V(ok).
+      - The role and the playbook have V(fail) with C(confirm=prompt), else V(ok).
     type: str
     choices: [ok, fail]
     default: ok

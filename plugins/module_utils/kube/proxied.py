@@ -108,11 +108,11 @@ class ProxiedWire:
 
     def _keep_track(self) -> None:
         """The pool hides its connections, and one of them may have to be cut."""
-        pool = self._manager.connection_from_url(self._endpoint.url)
+        pool, wire = self._manager.connection_from_url(self._endpoint.url), self
 
         class Tracked(pool.ConnectionCls):  # type: ignore[misc,name-defined]
-            def connect(connection) -> None:
-                self._connection = connection
+            def connect(self) -> None:
+                wire._connection = self
                 super().connect()
 
         pool.ConnectionCls = Tracked

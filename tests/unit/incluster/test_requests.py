@@ -333,7 +333,7 @@ OPTIONS = {
 @pytest.mark.parametrize("case", OPTIONS)
 def test_options_of_a_module_that_works_for_a_tenant_are_judged_once_more(case: str, kind: str) -> None:
     params, word = OPTIONS[case]
-    api_version, _, name = kind.partition(" ")
+    api_version, _blank, name = kind.partition(" ")
     by = {"api_version": api_version, "kind": name, "name": "one", "namespace": "tenant", "home": "sunset-system"}
     if word is None:
         return refuse_beyond_reach(params, by)

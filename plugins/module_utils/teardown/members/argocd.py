@@ -159,7 +159,7 @@ def _tracking(name: str, namespace: str, claims: list[Claim], cluster: Cluster) 
     kinds: dict[tuple[str, str], frozenset[str]] = {}
     for claim in claims:
         # Of a cluster-scoped object the status may name a namespace, too.
-        for place in {claim.namespace, ""}:
+        for place in dict.fromkeys((claim.namespace, "")):
             known = kinds.get((place, claim.name), frozenset())
             kinds[place, claim.name] = known | {f"{claim.group}/{claim.kind}"}
     homes = _homes_of_argo_cd(cluster)
