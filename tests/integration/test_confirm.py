@@ -8,9 +8,12 @@ from __future__ import annotations
 import os
 import pty
 import re
+import select
 import shlex
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -42,15 +45,18 @@ def at_a_terminal(answer: str, directory: Path, user: User, playbook: str, **var
         os.chdir(directory)
         program = _program("ansible-playbook")
         os.execve(program, [program, playbook, *given], _surroundings(directory, user.kubeconfig))
-    shown = ""
+    shown, deadline = "", time.monotonic() + PATIENCE
     try:
-        while part := os.read(terminal, 4096):
-            shown += part.decode(errors="replace")
-            if answer and re.search(r"Type yes to [^\n]*:", shown):
+        while time.monotonic() < deadline:
+            if select.select([terminal], [], [], 1)[0]:
+                shown += os.read(terminal, 4096).decode(errors="replace")
+            # Ansible discards what was typed before it listens: the person types it again while nothing happens.
+            elif re.search(r"Type yes to [^\n]*:\s*$", shown):
                 os.write(terminal, f"{answer}\r".encode())
-                answer = ""
     except OSError:  # the other end is closed
         pass
+    else:
+        os.kill(pid, signal.SIGKILL)
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown
 
