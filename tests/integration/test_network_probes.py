@@ -364,7 +364,7 @@ def test_by_default_all_that_a_node_depends_on_is_asked_and_what_breaks_is_named
 
 
 def test_a_network_that_comes_back_in_time_has_held_and_one_that_does_not_is_lost(net: SmallNetwork) -> None:
-    probes = [Probe("ping", "198.51.100.1", timeout=SHORT), Probe("ping", NOWHERE, timeout=SHORT)]
+    probes = [Probe("ping", "198.51.100.1", timeout=3.0), Probe("ping", NOWHERE, timeout=SHORT)]
     rounds: list[list[bool]] = []
 
     def repair_after_the_first_round(findings: list[Finding]) -> None:
