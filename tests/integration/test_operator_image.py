@@ -52,7 +52,8 @@ def test_it_needs_little_memory_while_nobody_asks_for_anything(operator: Operato
 
 def test_it_brings_this_collection_and_the_packages_it_needs(operator: Operator) -> None:
     version = yaml.safe_load((operator_image.ROOT / "galaxy.yml").read_text())["version"]
-    told = json.loads(operator.run("ansible-galaxy", "collection", "list", "--format=json"))
+    listed = json.loads(operator.run("ansible-galaxy", "collection", "list", "--format=json"))
+    told = {place: found for place, found in listed.items() if "/ansible/_internal/" not in place}  # ansible-core's own
     assert told == {"/usr/share/ansible/collections/ansible_collections": {"sunset.kube": {"version": version}}}
     # Every requirement of the collection is met, whether by the base image or by our own list.
     wanted = (operator_image.ROOT / "requirements.txt").read_text().splitlines()
