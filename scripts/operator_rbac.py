@@ -160,9 +160,9 @@ PAGE: tuple[Kind, ...] = (
 
 
 RUNS_ANYTHING = (
-    "With the permission to create or patch a Deployment anything can be run there, with any ServiceAccount of its "
-    "namespace: this right reaches as far as the most powerful ServiceAccount of the cluster. Where "
-    "that is too much, give it in some namespaces only (operator/config/rights-namespaced)."
+    "An account with this permission runs anything, with any ServiceAccount of a namespace, because it may create or "
+    "patch a Deployment there: it is as powerful as the most powerful ServiceAccount of the cluster. Where that is too "
+    "much, give it in some namespaces only (operator/config/rights-namespaced)."
 )
 
 
