@@ -120,6 +120,9 @@ def test_with_a_key_only_what_was_signed_with_it_is_restored(
     assert named in told
     assert "ansible-playbook sunset.kube.maintenance -e state=disabled" in told
     assert services_in(maintenance.live(route)) != {"elsewhere"}
+    # A signature that is no ASCII is wrong, and no more than that.
+    assert plane.api.patch(path, {"data": {"hmac": "\u00e9"}})[0] == 200
+    assert "the backup is not trusted" in failed(maintenance("disabled", backup_key_secret=key))
     # One without any signature, for a route without a page, is not believed either.
     maintenance.api.create(forged(other, **{"0000": BACKEND}))
     told = failed(maintenance("enabled", backup_key_secret=key))
@@ -127,7 +130,7 @@ def test_with_a_key_only_what_was_signed_with_it_is_restored(
     maintenance.api.delete(f"{path.rpartition('/')[0]}/maintenance-backup-{other['metadata']['uid']}")
 
     # As it was: a second place adds to it, and it is signed anew.
-    assert plane.api.patch(path, {"data": {"0000": backup["data"]["0000"]}})[0] == 200
+    assert plane.api.patch(path, {"data": backup["data"]})[0] == 200
     assert not succeeded(maintenance("enabled", targets=targets, backup_key_secret=key))["changed"]
     assert succeeded(maintenance("disabled", backup_key_secret=key))["changed"]
     assert [shape(maintenance.live(one)) for one in (route, other)] == before

@@ -37,7 +37,9 @@ class BackupKey:
     def is_genuine(self, namespace: str, name: str, data: Mapping[str, str]) -> bool:
         if not self.secret:
             return True
-        return hmac.compare_digest(self.signature(namespace, name, data), str(data.get(SIGNATURE) or ""))
+        # As bytes: of texts, compare_digest takes ASCII only, and this one may hold anything.
+        given = str(data.get(SIGNATURE) or "").encode()
+        return hmac.compare_digest(self.signature(namespace, name, data).encode(), given)
 
 
 NO_KEY = BackupKey()

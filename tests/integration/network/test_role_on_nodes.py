@@ -1,15 +1,16 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The role network_revert on nodes: what it would do, a rehearsal, the reversal, and nothing left to do."""
+"""The role and the playbook on nodes: what they would do, a rehearsal, the question, the reversal, nothing left to do."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from integration.network.plays import play
+from integration.network.plays import play, play_named
 from lab.net import Net
 
 pytestmark = pytest.mark.net
@@ -47,3 +48,20 @@ def test_the_role_fails_with_the_reason_and_the_next_step(net: Net) -> None:
     assert failed.rc != 0
     assert "the journal of this node does not know it" in failed.stdout
     assert "use mode: delete with desired_state" in failed.stdout
+
+
+def test_the_playbook_asks_before_it_reverts_and_its_hash_is_for_that_plan(net: Net) -> None:
+    apply = {"sunset.kube.nmstate_apply": {"policy": "small", "desired_state": SMALLER, "settle": 1}}
+    assert play(net, apply).rc == 0
+    given = ("sunset.kube.revert_network", "-e", "policy=small", "-e", "settle=1")
+    stopped = play_named(net, *given)
+    found = re.search(r"not confirmed, so nothing was changed.*-e confirm=([0-9a-f]+), or", stopped.stdout, re.S)
+    assert found is not None, stopped.stdout
+    assert "To revert network policy small on this node without a terminal" in stopped.stdout
+    assert mtu(net) == 1400
+    other = play_named(net, *given, "-e", f"confirm={found[1]}", "-e", "force=true")
+    assert ("the plan has changed" in other.stdout, mtu(net)) == (True, 1400), other.stdout
+    done = play_named(net, *given, "-e", f"confirm={found[1]}")
+    assert (done.rc, mtu(net)) == (0, 1500), done.stdout
+    empty = play_named(net, *given)
+    assert empty.rc == 0, empty.stdout
