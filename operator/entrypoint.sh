@@ -8,7 +8,7 @@
 set -eu
 cd /opt/ansible
 
-# Resources that act on the whole cluster are taken from this namespace only. Without its name nobody could be kept out.
+# Resources that act on the whole cluster are taken from this namespace only. Without its name none could be refused.
 if [ -z "${POD_NAMESPACE:-}" ]; then
   echo "POD_NAMESPACE is not set: the operator has to know its own namespace. Next: set it from metadata.namespace, as" \
     "operator/config/manager/deployment.yaml does." >&2

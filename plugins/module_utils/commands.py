@@ -4,7 +4,7 @@
 
 """Commands for people to paste, made of words that come from a cluster.
 
-Shared by every room and private to the collection. Whoever pastes a command runs it, so every word is quoted for the
+Shared by every room and private to the collection. A command that is pasted is run, so every word is quoted for the
 shell, and a word that could mean more than itself gets no command at all, but a sentence that names it: a template
 (`{{ … }}`) which Ansible would run, an option (`--all`) that kubectl would obey, a character that is not seen. Options
 of Ansible that hold more than plain words are given as JSON, so that `name=x owner=any` stays one value.

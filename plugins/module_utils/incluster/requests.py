@@ -155,7 +155,7 @@ def _in_one_turn(arguments: dict[str, Any], item: Mapping[str, Any], home: str) 
         return arguments
     given = {name: arguments.get(name) for name in TENANTS_TURN}
     asked = {name: value for name, value in given.items() if isinstance(value, int) and value < TENANTS_TURN[name]}
-    # A pause that nobody asked for stays the role's own.
+    # Without linger in the spec, the default of the role holds.
     most = {name: value for name, value in TENANTS_TURN.items() if name in arguments or name == "maintenance_timeout"}
     return {**arguments, **most, **asked}
 

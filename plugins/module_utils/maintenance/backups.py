@@ -191,7 +191,7 @@ def holders_in(annotations: Mapping[str, str]) -> frozenset[str]:
 
 
 def read_backup(item: Mapping[str, Any], key: BackupKey = NO_KEY) -> Backup:
-    """One that holds something else than we write is refused: whoever may write a ConfigMap can make one.
+    """One that holds something else than we write is refused: every user with write access to ConfigMaps can make one.
 
     With a key, one that was not signed with it is refused, too.
     """
@@ -201,7 +201,7 @@ def read_backup(item: Mapping[str, Any], key: BackupKey = NO_KEY) -> Backup:
         genuine = key.is_genuine(namespace, name, item.get("data") or {})
         backup = _parsed(item)
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as problem:
-        raise not_readable(namespace, name, "somebody else has written to it") from problem
+        raise not_readable(namespace, name, "another client has written to it") from problem
     if not genuine:
         raise Refused(
             "the backup is not trusted",

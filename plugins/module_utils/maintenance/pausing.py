@@ -86,7 +86,7 @@ def _write_pause(paused: Paused, route: str, run: Run, *, claimed: bool, dry_run
         stands = known.get(paused.annotation) == paused.value
         named = routes_named(known.get(PAUSED_FOR, ""))
         if stands and (PAUSED_FOR not in known or (claimed and named.keys() >= routes_named(route).keys())):
-            return False  # by somebody else, who will want it to stay, or for this very route
+            return False  # by another client, so it stays paused, or for this very route
         wanted = {paused.annotation: paused.value, PAUSED_FOR: ", ".join({**named, **routes_named(route)}.values())}
         if _patch(paused, resource, item, wanted, "pause", run, dry_run=dry_run):
             return True

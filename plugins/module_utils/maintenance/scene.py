@@ -282,7 +282,7 @@ def _sort_in(item: Mapping[str, Any], scene: Scene, key: BackupKey) -> None:
     try:
         backup = read_backup(item, key)
         route = scene.routes.get(backup.target.uid)
-        # Whoever may write in one namespace must not say how a route of another one was before.
+        # A user of one namespace must not decide how a route of another one was before.
         if route is None or route.namespace != record.namespace:
             scene.orphans.append(backup)
         else:

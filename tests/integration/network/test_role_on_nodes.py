@@ -1,7 +1,7 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The role and the playbook on nodes: what they would do, a rehearsal, the question, the reversal, nothing left to do."""
+"""The role and the playbook on nodes: a plan, a rehearsal, the question, the reversal, and nothing left to do."""
 
 from __future__ import annotations
 

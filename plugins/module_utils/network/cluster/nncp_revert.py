@@ -249,14 +249,14 @@ def _not_done(left: Iterable[NodeOutcome], run: Run) -> Problem:
     kind = TimedOut if run.deadline.passed() and not undone else Problem
     give_up = kubectl("annotate nncp {name} sunset.dev/delete-on-removal-", name=name)
     next_step = (
-        "mend these nodes and run this task again; it goes on where it stopped. To give up: "
+        "fix these nodes and run this task again; it goes on where it stopped. To give up: "
         f"{give_up}, run it again, and the policy goes with the nodes left as they are"
     )
     return kind(
         "the policy is back on its nodes" if undone else "not taken back everywhere",
         which=f"{POLICY} {name}",
         why=_told(left),
-        next_step="mend these nodes and run this task again" if undone else next_step,
+        next_step="fix these nodes and run this task again" if undone else next_step,
     )
 
 

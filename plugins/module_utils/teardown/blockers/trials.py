@@ -112,7 +112,7 @@ def _missing(verb: str, kind: Resource, namespace: str) -> Cause:
     return Cause(
         RIGHTS,
         f"you may not {verb} {kind.qualified}{place}, which it takes {_FOR[verb]}",
-        "ask for the right, or somebody who has it; to see what you have: "
+        "ask for the permission, or a user who has it; to see what you have: "
         + (kubectl("auth can-i --list -n {place}", place=namespace) if namespace else "kubectl auth can-i --list"),
     )
 

@@ -116,7 +116,7 @@ def bound_to_a_claim(kind: Resource, record: Record, volumes: Volumes) -> Iterab
     yield Cause(
         CLAIM,
         f"PersistentVolumeClaim {namespace}/{name} is still bound to it",
-        f"if nobody needs the claim any more ({loses}): {delete}",
+        f"if the claim is not needed any more ({loses}): {delete}",
         on=f"PersistentVolumeClaim {namespace}/{name}",
         loss=loses,
     )
