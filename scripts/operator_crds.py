@@ -92,8 +92,9 @@ KINDS = (
         "Puts applications behind a maintenance page, and back exactly as they were. Deleting it ends the maintenance.",
         # It can be taken back: nobody has to approve a plan.
         gates=("suspend", "start"),
-        # It would let the operator ask whatever address somebody names.
-        without=frozenset({"verify"}),
+        # The first would let the operator ask any address that a user names. The others rely on backups that every user
+        # can write, which the operator does not: it signs its own.
+        without=frozenset({"verify", "takeover", "operator"}),
         says={
             "state": "enabled shows the page, disabled takes it away from these routes whoever asked for it, swept "
             "repairs what was left.",

@@ -25,6 +25,7 @@ import operator_crds
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.route_kinds import NO_PAGES, ROUTE_KINDS
 from ansible_collections.sunset.kube.plugins.module_utils.network.cluster import kinds as nmstate
 from ansible_collections.sunset.kube.plugins.module_utils.profiles import ocm
+from ansible_collections.sunset.kube.plugins.module_utils.profiles.built_in_groups import BUILT_IN_GROUPS
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.gitops_owners import GITOPS_OWNERS
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.known_products import PRODUCTS
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.route_kinds import ROUTE_KINDS as ALL_ROUTES
@@ -35,6 +36,7 @@ CONFIG = ROOT / "operator" / "config"
 AGGREGATE = {"sunset.dev/aggregate-to-operator": "true"}
 NAME = {"app.kubernetes.io/name": "sunset-operator"}
 READ = ("get", "list", "watch")
+ALL = "*"
 MAKE = ("create", "patch", "delete")
 
 Kind = tuple[str, str]  # group and kind, or group and plural
@@ -212,7 +214,8 @@ def features() -> Iterator[Feature]:
         yield _drain(name, profile)
     yield Feature(
         "quiesce",
-        "Drain that stops the operator first (quiesce: scale, or auto where nothing tells it to drain). "
+        "Drain and uninstall that stop an operator (quiesce: scale, or auto where it runs and could put its finalizers "
+        "back). "
         f"{RUNS_ANYTHING}",
         (Right(("patch",), SCALABLE),),
     )
@@ -252,7 +255,10 @@ def _drain(name: str, profile: Mapping[str, Any]) -> Feature:
     if anchor := profile.get("anchor"):
         own.append((anchor["group"], anchor["kind"]))
     others = [(one["group"], one["kind"]) for one in profile.get("user_kinds", ())]
+    # Kinds that the next release brings carry its finalizers, too. They are found; to set them free is yours to allow.
+    groups = sorted({group for group, _kind in own} - BUILT_IN_GROUPS)
     rights = [Right(("patch", "delete"), tuple(own)), Right(("patch",), tuple(others))]
+    rights += [Right(READ, tuple((group, ALL) for group in groups))]
     secrets = ("", "Secret") in (*own, *others)
     rights += [Right(READ, (("", "Secret"),))] if secrets else []
     why = f"Drain with profile {name}: take {profile['title']}'s finalizers off, and delete its own objects."
@@ -288,7 +294,7 @@ def reads() -> tuple[Kind, ...]:
         known |= {(owner.generator.group, owner.generator.kind)} if owner.generator else set()
     for feature in features():
         known |= {kind for right in feature.rights for kind in right.kinds}
-    return tuple(sorted(known - {("", "Secret")}))
+    return tuple(sorted(kind for kind in known - {("", "Secret")} if kind[1] != ALL))
 
 
 def operator_rules() -> list[dict[str, Any]]:
@@ -323,6 +329,8 @@ def rules_of(rights: Iterable[Right]) -> Iterator[dict[str, Any]]:
 
 def plural_of(kind: str) -> str:
     """As authors of definitions make it, all of those we know."""
+    if kind == ALL:
+        return ALL
     name = kind.lower()
     if name.endswith(("s", "x", "ch", "sh")):
         return f"{name}es"

@@ -53,10 +53,17 @@ rules:
   - apiGroups: [bindings.k8s.ngrok.com]
     resources: [boundendpoints]
     verbs: [get, list, watch, patch, delete]
-  # Is the operator running? And, with quiesce, scaling it down.
+  # Kinds that a later release brings: found by their finalizer and set free.
+  - apiGroups: [ngrok.k8s.ngrok.com, ingress.k8s.ngrok.com, bindings.k8s.ngrok.com]
+    resources: ["*"]
+    verbs: [get, list, watch, patch]
+  # Is the operator running? Scaling it down when it has drained, and waiting for its last pod.
   - apiGroups: [apps]
     resources: [deployments, statefulsets]
     verbs: [get, list, patch]
+  - apiGroups: [""]
+    resources: [pods]
+    verbs: [list]
   - apiGroups: [apps]
     resources: [daemonsets]
     verbs: [list]

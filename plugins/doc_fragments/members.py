@@ -164,7 +164,16 @@ options:
             type: str
             required: true
       landscaper:
-        description: The managed resources of a Landscaper DeployItem.
+        description:
+          - What a Landscaper DeployItem deployed into the cluster of this task.
+          - Where Helm deployed it, which is the default of Landscaper's Helm deployer, that is its Helm release, by the
+            same rules as O(members.helm). Else it is the managed resources in its status. Each must carry the label
+            of the DeployItem, C(manifest.deployer.landscaper.gardener.cloud/deployitem), and have the uid that was
+            recorded, if one was. The policies V(keep) and V(ignore) keep an object.
+          - Refused where its Target is another cluster. The Target is only read, and no server that it names is called.
+            It is this cluster if it names the address of this connection and its certificate authority, or if it is a
+            C(selfConfig) and the DeployItem is stored here. What cannot be compared counts as another cluster.
+          - The DeployItem itself is kept. Delete its Installation when this is done.
         type: dict
         suboptions:
           deploy_item:
@@ -175,6 +184,17 @@ options:
             description: Namespace of the DeployItem.
             type: str
             required: true
+          context:
+            description:
+              - Context of the cluster in which the DeployItem and its Target are stored, in the kubeconfig of this
+                connection. Needed where that is another cluster than the one of this task, which is the Target's.
+              - Options about one server, such as C(host) and C(api_key), cannot be given together with it.
+            type: str
+          target:
+            description:
+              - Name of the Target that the cluster of this task is. Then the Target is not compared, but the
+                DeployItem must name it. For a server that has another address from inside than from outside.
+            type: str
       namespace:
         description: Everything in a namespace. For M(sunset.kube.ranked_delete), the Namespace itself only when a
           step names it, or by C(delete_namespace).

@@ -92,6 +92,36 @@ options:
           namespace:
             description: Where its namespace stands, if it may be another.
             type: str
+  maintenance_operator:
+    description:
+      - How the maintenance-operator of the community is set up, where its chart was installed with other values than
+        the usual ones. Its marks on routes and its backups are known by these names.
+      - Without it, they are read from the environment of its Deployment, which is looked for when a route carries
+        C(maintenance-operator.mithucste30.io/service-name) without the usual marks, or a backup has another prefix.
+        Names from there count on routes with that annotation only, as any user can make such a Deployment. Where there
+        is none, or it cannot be read, the usual names count.
+      - Annotations of C(kubernetes.io), C(k8s.io) and C(sunset.dev) are refused. Which names were used is in the
+        result.
+    type: dict
+    suboptions:
+      maintenance_annotation:
+        description:
+          - The annotation that asks for a page, C(operator.maintenanceAnnotation) of the chart.
+            V(maintenance-operator.mithucste30.io/enabled) without it.
+        type: str
+      maintenance_annotation_value:
+        description: Its value, C(operator.maintenanceAnnotationValue) of the chart. V(true) without it.
+        type: str
+      backup_annotation:
+        description:
+          - The annotation on routes that it has changed, C(operator.backupAnnotation) of the chart.
+            V(maintenance-operator.mithucste30.io/original-service) without it.
+        type: str
+      backup_config_map_prefix:
+        description:
+          - How names of its backups begin, C(operator.backupConfigMapPrefix) of the chart. V(maintenance-backup)
+            without it.
+        type: str
   coverage:
     description:
       - Look at the routes of all namespaces, and tell which hosts and paths of the application stay reachable.

@@ -14,6 +14,9 @@ from typing import Any
 
 from .problems import BadOption, MissingPackage
 
+# A few lines with aliases can stand for more values than fit into the memory. The text is not trusted.
+_MANY = 1_000_000
+
 
 def holds_documents(text: str) -> bool:
     """Whether a text is itself what is meant, and not the path of a file with it."""
@@ -24,12 +27,32 @@ def documents(text: str, where: str) -> Iterator[Any]:
     """Every document of a text. A broken one is an error that says where, not a shorter list."""
     yaml = _import_yaml()
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    # No text without aliases has more values than characters.
+    most = max(_MANY, len(text))
     try:
         # As bytes: Ansible's own kinds of text are no text to libyaml.
-        yield from yaml.load_all(text.encode(), Loader=loader)
+        for document in yaml.load_all(text.encode(), Loader=loader):
+            if "*" in text and _has_more_than(most, document):
+                why = f"its aliases stand for more than {most} values"
+                raise BadOption(f"cannot read {where}", why=why, next_step="write it without aliases")
+            yield document
     except yaml.YAMLError as problem:
         why = f"it is not valid YAML: {problem}"
         raise BadOption(f"cannot read {where}", why=why, next_step="fix the YAML syntax") from problem
+
+
+def _has_more_than(most: int, document: Any) -> bool:
+    """Whether a document has more values, each alias counted as what it stands for. It may stand for itself."""
+    left, pending = most, [document]
+    while pending:
+        one = pending.pop()
+        inner = list(one.values()) if isinstance(one, dict) else one
+        if isinstance(inner, (list, tuple, set)):
+            left -= len(inner)
+            if left < 0:
+                return True
+            pending.extend(inner)
+    return False
 
 
 def _import_yaml() -> Any:

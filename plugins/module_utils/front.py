@@ -32,7 +32,7 @@ from .kube.answers import too_deep
 from .kube.cluster import Cluster
 from .kube.configuration import ConnectionOptions, load_endpoint
 from .kube.web import WebAnswer, ask_web
-from .problems import Problem
+from .problems import BadOption, Problem
 from .reporting import Report, hand_back, shown, stop_on_signals
 from .shown import NOTHING_SHOWN, Shown
 from .terms import hashed_options
@@ -198,7 +198,14 @@ def perform(
 
     def other_cluster(context: str) -> Cluster:
         if context not in others:
-            others[context] = opened(dataclasses.replace(connection, context=context))
+            _refuse_options_of_one_server(context, connection)
+            made = others[context] = opened(dataclasses.replace(connection, context=context))
+            if made.endpoint.context != context:  # the cluster around the pod, for want of a kubeconfig
+                raise BadOption(
+                    "no such cluster",
+                    why=f"there is no kubeconfig with context {context}",
+                    next_step="set kubeconfig to a file that has it",
+                )
         return others[context]
 
     def distant_cluster(kubeconfig: Any, context: str | None) -> Cluster:
@@ -257,6 +264,23 @@ def perform(
         board.close()
         result.setdefault("_warnings", []).extend([visible(board.problem)] if board.problem else [])
     return result
+
+
+# They are about the one server that a task is connected to.
+_OF_ONE_SERVER = ("host", "api_key", "username", "password", "ca_cert", "client_cert", "client_key")
+
+
+def _refuse_options_of_one_server(context: str, connection: ConnectionOptions) -> None:
+    """Single options win over what a kubeconfig says: they would lead back to this server, or log in to the other."""
+    given = [name for name in _OF_ONE_SERVER if getattr(connection, name)]
+    given += ["in_cluster"] if connection.in_cluster == "true" else []
+    if given:
+        raise BadOption(
+            "bad options",
+            why=f"context {context} names another cluster, and {given[0]} is given, which would count for both",
+            next_step="put both clusters into one kubeconfig, each with its own address and credentials, and leave out "
+            + ", ".join(given),
+        )
 
 
 def _board(asked_by: Mapping[str, str], job: str, connection: ConnectionOptions, stop: StopSign) -> Board:

@@ -10,6 +10,7 @@ Shared by every room and private to the collection. Identity is the uid: a names
 from __future__ import annotations
 
 import datetime
+import functools
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Record(NamedTuple):
     finalizer_managers: tuple[tuple[str, str], ...]
     # Owners that cannot go in the foreground while this object is there.
     held_owner_uids: tuple[str, ...] = ()
+    managers: tuple[str, ...] = ()  # field managers of everything but the status, each once
 
     @property
     def terminating(self) -> bool:
@@ -105,6 +107,7 @@ def record_of(metadata: Mapping[str, Any]) -> Record:
             for owner in metadata.get("ownerReferences") or ()
             if owner.get("blockOwnerDeletion") is True
         ),
+        managers=_managers(metadata.get("managedFields") or ()),
     )
 
 
@@ -113,6 +116,18 @@ def _small(annotations: Mapping[str, str] | None) -> Mapping[str, str]:
     if annotations and LAST_APPLIED in annotations:
         return {key: value for key, value in annotations.items() if key != LAST_APPLIED}
     return annotations or _NOTHING
+
+
+def _managers(managed_fields: Any) -> tuple[str, ...]:
+    # Controllers write the status of objects that they have not made.
+    names = (entry.get("manager") or "" for entry in managed_fields if not entry.get("subresource"))
+    return _shared(tuple(dict.fromkeys(names)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _shared(names: tuple[str, ...]) -> tuple[str, ...]:
+    """One tuple for all objects with the same managers: there are few of these, and many objects."""
+    return names
 
 
 def _finalizer_managers(managed_fields: Any) -> Iterator[tuple[str, str]]:

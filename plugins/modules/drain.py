@@ -21,8 +21,13 @@ description:
     controller's labels. What cannot be told is reported, never guessed.
   - The anchor, the object that stands for the installation, is told first and goes last. Its status is read, never
     written.
-  - A kind that cannot be listed stops the task before the first change. A time-out fails it, with the names of what
-    holds what.
+  - The drain is complete when no object in the cluster carries the product's finalizers, whatever its kind is. Every
+    kind that can be listed is looked at before the first change and once more at the end, as metadata. What carries a
+    finalizer and is of a kind that the profile does not name is shown in the plan as C(not in the profile), released
+    after all others, and never deleted. With O(instance.namespaces) only these namespaces are looked at.
+  - A kind of the profile or of the product's own API groups that cannot be listed stops the task before the first
+    change. Another kind that cannot be listed is named in RV(not_looked_at), with a warning. A time-out fails the task,
+    with the names of what holds what.
 extends_documentation_fragment:
   - sunset.kube.connection
   - sunset.kube.installation
@@ -36,10 +41,16 @@ options:
       - What we know of the product. One of V(argo-cd), V(cert-manager), V(cnpg), V(crossplane), V(flux), V(istio),
         V(kyverno), V(longhorn), V(ngrok), V(rook), or a hash of your own.
       - A hash has the keys C(name), C(finalizers), C(user_kinds) and C(operator_kinds) (lists of C(group), C(kind) and
-        maybe C(finalizers) of that kind, in the order they are drained), C(anchor) (C(group), C(kind), and the paths
-        C(policy), C(status), C(condition)), C(classes) (C(ingress_controllers), C(gateway_controllers)), C(labels)
-        (C(controller_name), C(controller_namespace)), C(workloads) (label selectors of its controllers),
-        C(external_ids) (kind to paths) and C(notes).
+        maybe further C(finalizers) of that kind, in the order they are drained), C(anchor) (C(group), C(kind), and the
+        paths C(policy), C(status), C(condition)), C(classes) (C(ingress_controllers), C(gateway_controllers)),
+        C(labels) (C(controller_name), C(controller_namespace)), C(workloads) (label selectors of its controllers),
+        C(finalized_by) (label selectors of those among them that take the finalizers off, if not all do; also as a key
+        of one kind), C(external_ids) (kind to paths), C(own_policy), C(uses) (which kind needs which),
+        C(annotate_before_delete) (kind to annotations without which the product refuses its deletion),
+        C(refuse_delete_while) (list of C(group), C(kind), C(path), C(why), C(fix) and maybe C(name) - O(policy=Delete)
+        is refused while such an object has a value there), C(notes) and C(checked) (list of C(version) and C(how), for
+        people). One of C(operator_kinds) may have C(made_by_operator) (people never write one) and
+        C(in_operator_namespace) (each installation has its own).
       - V(auto) changes nothing. It looks at the finalizers in the cluster and returns drafts of such hashes.
     type: raw
     required: true
@@ -47,11 +58,14 @@ options:
     description:
       - V(Retain) takes the finalizers off and deletes nothing. What exists outside the cluster stays, and is listed.
       - V(Delete) deletes the operator's own objects and waits until the running operator has cleaned up behind each.
-        Refused where it is not running. It runs where a workload of the profile's labels or of the controller's name
-        has available replicas, or where it renews a Lease - one that is named after the controller
-        (C(edge), C(edge-leader), C(edge-leader-election), C(edge-lock)) or after the domain of the finalizer, one that
-        a pod of the controller holds, or one that is renewed by the program which has set the finalizers. A Lease whose
-        C(leaseDurationSeconds) are over does not count.
+        Refused where the controller that does this is not running, and where the profile knows that more than the
+        product's own would be lost - with V(longhorn), while a backup target is configured. It runs where a workload of
+        the profile's labels (C(finalized_by), else C(workloads)) or of the controller's name has available replicas, or
+        where it renews a Lease - one that is named after the controller (C(edge), C(edge-leader),
+        C(edge-leader-election), C(edge-lock)) or after the domain of the finalizer, one that a pod of the controller
+        holds, or one that is renewed by the program which has set the finalizers. A Lease whose
+        C(leaseDurationSeconds) are over does not count, and neither does one that a workload holds which was scaled to
+        0.
       - Without it, what the anchor says, else V(Retain). When the running operator would follow another policy, the
         anchor's is set to this one first.
     type: str
@@ -61,33 +75,6 @@ options:
       - Delete the anchor. A running operator drains by itself when it sees that.
     type: bool
     default: true
-  quiesce:
-    description:
-      - V(scale) scales the operator's workloads to 0 first, and back again if the drain fails. V(none) never does.
-      - V(auto) does it only where a running operator would put the finalizers back - with O(policy=Retain), when there
-        is no anchor to tell it.
-    type: str
-    choices: [auto, none, scale]
-    default: auto
-  settle:
-    description:
-      - Seconds in which no finalizer may come back, watched, before the drain counts as done. What comes back is
-        released again; after a few rounds the task fails and names who puts them back.
-    type: int
-    default: 3
-  freeze:
-    description:
-      - Forbid adding these finalizers and creating the operator's kinds while the task runs, with an admission policy
-        that is removed at the end and expires by itself. See M(sunset.kube.freeze).
-    type: bool
-    default: false
-  user_authored:
-    description:
-      - With O(policy=Delete), objects of the operator's kinds that a person wrote, without any label of the controller.
-      - V(report) releases and lists them, V(drain) deletes them like the others.
-    type: str
-    choices: [report, drain]
-    default: report
   only_with_finalizer:
     description:
       - With O(policy=Delete), leave objects of the operator's kinds alone that do not carry its finalizer.
@@ -115,8 +102,9 @@ options:
     type: list
     elements: str
 notes:
-  - The rights to list the profile's kinds everywhere (or in O(instance.namespaces)) and to patch or delete them are
-    needed; they are asked for before the first change.
+  - The rights to list the profile's kinds and all other kinds of the product's API groups everywhere (or in
+    O(instance.namespaces)) and to patch or delete what is found are needed; they are asked for before the first change.
+    The right to list every other kind lets the task find finalizers there, too.
   - The anchor is not counted in RV(progress).
 seealso:
   - module: sunset.kube.finalizer
@@ -205,11 +193,21 @@ errors:
   elements: str
 kinds:
   description:
-    - Every kind of the profile, with its C(role) (V(user) or V(operator)), its C(state) (V(served), V(not installed),
+    - Every kind of the profile, and others with the finalizer, with its C(role) (V(user), V(operator), or V(unknown)
+      where it is not in the profile), its C(state) (V(served), V(not installed),
       V(not served), V(terminating), V(group unavailable), V(forbidden)) and its counts.
   returned: when a plan was made
   type: list
   elements: dict
+not_looked_at:
+  description:
+    - Kinds and API versions outside the product's own groups that could not be listed, with the reason. Objects there
+      may carry a finalizer of the product.
+  returned: when a plan was made
+  type: list
+  elements: str
+  sample:
+    - "secrets: secrets is forbidden: User \"tenant\" cannot list resource \"secrets\""
 table:
   description:
     - The plan again, as lines for people - the cluster, the policy, what becomes of each kind and object, and what
@@ -229,7 +227,8 @@ retained:
   type: list
   elements: dict
 stopped:
-  description: Workloads that were scaled to 0 and stay so, with the replicas they had.
+  description: Workloads that were scaled to 0 and stay so, with the replicas they had. In check mode those that would
+    be.
   returned: when a plan was made
   type: list
   elements: dict

@@ -30,7 +30,9 @@ options:
     description:
       - V(enabled) shows the page, V(disabled) takes it away.
       - V(swept) repairs what was left - by tasks that were killed, by windows that are over, by routes that were
-        deleted, and by the maintenance-operator of the community, whose marks and backups are understood.
+        deleted, and by the maintenance-operator of the community, whose marks, pages and backups are understood. What
+        it is still asked for by its annotation is not touched. Its C(custom-page) annotation is yours and stays, with
+        every state.
     type: str
     choices: [enabled, disabled, swept]
     default: enabled
@@ -300,6 +302,17 @@ options:
       - Without it, the page is that of whoever runs tasks by hand, and O(state=disabled) takes it away from every
         holder.
     type: str
+  takeover:
+    description:
+      - With O(state=enabled), routes that the maintenance-operator of the community holds are taken from it. Without
+        it, they are refused.
+      - One patch puts this page in the place of its page, and removes its marks and the annotation that asks for it, so
+        that it does not come back. What its backup says becomes the backup of this module. When the routes are seen
+        behind this page, its backups and pages for them are deleted, unless other routes need them.
+      - A route is refused, before anything is changed, if its backup is missing or does not say what stood there, with
+        O(strategy=overlay), and with O(backup_key_secret), since that operator signs no backups.
+    type: bool
+    default: false
   backup_key_secret:
     description:
       - Namespace and name of a Secret, as C(namespace/name), with whose C(key) backups are signed. It is made if it is
@@ -343,6 +356,12 @@ EXAMPLES = r"""
     bypass:
       cidrs:
         - 203.0.113.0/24
+
+- name: Take over what the maintenance-operator of the community has closed
+  sunset.kube.maintenance:
+    targets:
+      - namespace: shop
+    takeover: true
 
 - name: Open again, as soon as the application is ready
   sunset.kube.maintenance:
@@ -396,10 +415,24 @@ verified:
   type: list
   elements: str
 swept:
-  description: What was removed or repaired.
-  returned: with O(state=swept)
+  description:
+    - What was removed or repaired with O(state=swept). With other states, backups and pages of the maintenance-operator
+      that no route needs any more.
+  returned: always
   type: list
   elements: str
+maintenance_operator:
+  description:
+    - How the maintenance-operator of the community calls its annotations and backups, as it was understood here, with
+      the suboptions of O(maintenance_operator). C(source) is V(default), V(option), or the Deployment it was read from.
+  returned: always
+  type: dict
+  sample:
+    maintenance_annotation: maintenance-operator.mithucste30.io/enabled
+    maintenance_annotation_value: "true"
+    backup_annotation: maintenance-operator.mithucste30.io/original-service
+    backup_config_map_prefix: maintenance-backup
+    source: default
 counts:
   description: How many routes, by state.
   returned: always

@@ -74,6 +74,18 @@ unseen:
   returned: always
   type: list
   elements: str
+maintenance_operator:
+  description:
+    - How the maintenance-operator of the community calls its annotations and backups, as it was understood here, with
+      the suboptions of O(maintenance_operator). C(source) is V(default), V(option), or the Deployment it was read from.
+  returned: always
+  type: dict
+  sample:
+    maintenance_annotation: maintenance-operator.mithucste30.io/enabled
+    maintenance_annotation_value: "true"
+    backup_annotation: maintenance-operator.mithucste30.io/original-service
+    backup_config_map_prefix: maintenance-backup
+    source: default
 counts:
   description: How many routes, by state.
   returned: always

@@ -48,7 +48,7 @@ options:
         member or not, and goes on until no new one appears.
       - Every group may have C(forceDelete), C(names), C(namespaces) (globs), C(labelSelector), C(exclude) (a list
         of types), C(timeout), C(beforeDelete), C(name), and C(targetName), which names another context of the
-        kubeconfig.
+        kubeconfig. Options about one server, such as O(host) and O(api_key), cannot be given together with it.
       - Members that no group takes stay and are listed in RV(unmatched).
     type: list
     elements: dict

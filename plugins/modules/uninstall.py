@@ -146,7 +146,8 @@ options:
     default: ok
   on_leftovers:
     description:
-      - Whether the task warns or fails when something of the application is left at the end.
+      - Whether the task warns or fails when something of the application is left at the end, see RV(leftovers). What
+        is in RV(possible_leftovers) never makes it fail.
     type: str
     choices: [warn, fail]
     default: warn
@@ -269,7 +270,18 @@ unconfirmed:
   type: list
   elements: dict
 leftovers:
-  description: What is left, each with C(object), C(trace) and C(why).
+  description:
+    - What is left, each with C(object), C(trace), C(why) and, where no more than a deletion is needed, the C(command)
+      for it.
+    - With the C(trace) V(made) it is something that a program of the application made - the program is its only field
+      manager, and a label says the same, or it lies in the namespace of the program.
+  returned: when a plan was made
+  type: list
+  elements: dict
+possible_leftovers:
+  description:
+    - What only bears the name of the application, in the form of RV(leftovers). Read the reason before you delete one -
+      it may belong to another application.
   returned: when a plan was made
   type: list
   elements: dict
@@ -301,6 +313,13 @@ unseen:
 retained:
   description:
     - Objects that stay, or whose part outside the cluster stays, with the reason and the ids known of that part.
+  returned: when a plan was made
+  type: list
+  elements: dict
+stopped:
+  description:
+    - Workloads of drained operators that were scaled to 0, with the replicas they had. They stay so when a later stage
+      fails. In check mode those that would be.
   returned: when a plan was made
   type: list
   elements: dict

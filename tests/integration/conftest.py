@@ -7,6 +7,7 @@ from __future__ import annotations
 
 # By name, not as `pytest_plugins`: that is refused here when somebody runs all of tests/ at once.
 from integration.broken_apps import shop
+from integration.community_operator import community_operator, kopf_program
 from integration.explaining import explain
 from integration.fleets import detach, hub_kinds, living_hub
 from integration.gitops import gitops_kinds
@@ -14,7 +15,7 @@ from integration.maintaining import maintenance_here, maintenance_on_node
 from integration.nmstate_fleet import fleet, nmstate_kinds
 from integration.olm import olm_kinds
 from integration.products import drainer, ngrok_kinds
-from integration.stage import dead_group, kinds, narrow_plane, stage
+from integration.stage import dead_group, elsewhere, kinds, narrow_plane, second_plane, stage
 from integration.uninstalling import uninstaller
 from lab.fixtures import (
     as_user,
@@ -36,15 +37,18 @@ from lab.fixtures import (
 __all__ = [
     "as_user",
     "audit",
+    "community_operator",
     "dead_group",
     "detach",
     "drainer",
+    "elsewhere",
     "explain",
     "faults",
     "fleet",
     "gitops_kinds",
     "hub_kinds",
     "kinds",
+    "kopf_program",
     "living_hub",
     "maintenance_here",
     "maintenance_on_node",
@@ -62,6 +66,7 @@ __all__ = [
     "pytest_configure",
     "route_kinds",
     "running_net",
+    "second_plane",
     "shop",
     "stage",
     "traefik",

@@ -149,7 +149,10 @@ def route(kind: str, name: str, namespace: str, *finalizers: str, parents: list[
 def operator_deployment(stage: Stage, namespace: str) -> Body:
     """The operator's Deployment, with one available replica."""
     workload = deployment("ngrok-operator", namespace)
-    workload["metadata"]["labels"] = {"app.kubernetes.io/name": "ngrok-operator"}
+    workload["metadata"]["labels"] = {
+        "app.kubernetes.io/name": "ngrok-operator",
+        "app.kubernetes.io/component": "controller",
+    }
     stage.put(workload)
     bring_to_life(stage, workload)
     return workload

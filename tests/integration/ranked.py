@@ -8,6 +8,7 @@ The user has a name, so that the audit log tells its requests from those of the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,16 @@ class Remover:
         where = kubeconfig or (user or self.user).kubeconfig
         return run_job(ranked_delete.JOB, params, where, check_mode=check_mode, stop=stop, on_event=on_event)
 
-    def info(self, members: Mapping[str, Any], *, user: User | None = None) -> Result:
-        return run_job(members_info.JOB, {"members": dict(members)}, (user or self.user).kubeconfig)
+    def info(
+        self,
+        members: Mapping[str, Any],
+        *,
+        user: User | None = None,
+        kubeconfig: Path | Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Result:
+        where = kubeconfig or (user or self.user).kubeconfig
+        return run_job(members_info.JOB, {"members": dict(members), **options}, where)
 
 
 def succeeded(result: Result) -> Result:
@@ -60,6 +69,16 @@ def failed(result: Result) -> str:
     assert result.get("failed"), result
     message: str = result["msg"]
     return message
+
+
+def both(plane: ControlPlane, second: ControlPlane) -> dict[str, Any]:
+    """One kubeconfig with two contexts, `lab` and `second`."""
+    one: dict[str, Any] = json.loads(plane.admin.kubeconfig.read_text())
+    two: dict[str, Any] = json.loads(second.admin.kubeconfig.read_text())
+    for part in ("clusters", "users", "contexts"):
+        one[part].append({**two[part][0], "name": "second"})
+    one["contexts"][1]["context"] = {"cluster": "second", "user": "second"}
+    return one
 
 
 # -- members -----------------------------------------------------------------------------------------------------------

@@ -208,6 +208,21 @@ def narrow_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPl
         yield running
 
 
+@pytest.fixture(scope="module")
+def second_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """Another cluster, without controllers: nothing in it happens by itself, and it may be restarted."""
+    with ControlPlane.start(tmp_path_factory.mktemp("second"), controller_manager=False) as running:
+        running.api.apply_crd(crd("Widget"))
+        yield running
+
+
+@pytest.fixture
+def elsewhere(second_plane: ControlPlane) -> Iterator[Stage]:
+    there = Stage(second_plane.api)
+    yield there
+    there.clear()
+
+
 @pytest.fixture
 def stage(plane: ControlPlane, kinds: None) -> Iterator[Stage]:
     here = Stage(plane.api)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.events import Did
+from integration.ngrok_operator import NgrokOperator
 from integration.products import (
     GATEWAY_EXISTS,
     LEGACY,
@@ -286,7 +287,8 @@ def test_with_delete_the_controller_gets_every_object_with_its_finalizer_still_o
         assert running.ledger == set()
         assert running.cleaned.count("o") >= len(operator)
     patched = {plural for verb, plural in writes(audit, drainer) if verb == "patch"}
-    assert patched == {"httproutes", "tcproutes", "tlsroutes", "ingresses", "services", "gateways"}
+    users = {"httproutes", "tcproutes", "tlsroutes", "ingresses", "services", "gateways"}
+    assert patched == {*users, "deployments"}, "the operator is stopped when it has cleaned up"
 
 
 def test_a_second_run_changes_nothing(stage: Stage, drainer: Drainer, audit: AuditTrail) -> None:
@@ -297,6 +299,75 @@ def test_a_second_run_changes_nothing(stage: Stage, drainer: Drainer, audit: Aud
     again = succeeded(drainer())
     assert (again["changed"], again["progress"], again["drain_status"]) == (False, "0/0", "completed")
     assert writes(audit, drainer) == []
+
+
+# -- whose is it -------------------------------------------------------------------------------------------------------
+
+
+def test_bound_endpoints_are_the_operators_own_and_go_with_their_services(stage: Stage, drainer: Drainer) -> None:
+    """Its poller makes them without labels and without an owner."""
+    home, shop = stage.namespace, stage.another_namespace()
+    with NgrokOperator(stage, home, shop) as operator:
+        bound = operator.bind("http://api.example", "bound", shop)
+        until(lambda: len(operator.holds()) == 2, "the operator to hold them")
+        result = succeeded(drainer(policy="Delete"))
+    assert stage.is_gone(bound)
+    assert "BoundEndpoint" not in {row["object"]["kind"] for row in result["retained"]}
+    for name, namespace in ((bound["metadata"]["name"], home), ("bound", shop)):
+        assert stage.is_gone(service(name, namespace))
+
+
+def test_bound_endpoints_of_another_installation_are_left_alone(stage: Stage, drainer: Drainer) -> None:
+    here, elsewhere = stage.namespace, stage.another_namespace()
+    stage.put(anchor("a", here, LEGACY), anchor("b", elsewhere, LEGACY))
+    ours, theirs = stage.put(*(custom("BoundEndpoint", "one", place, LEGACY) for place in (here, elsewhere)))
+    operator_deployment(stage, here)
+    instance = {"controller_name": "ngrok-operator", "controller_namespace": here}
+    with controller(stage, here, "BoundEndpoint", "KubernetesOperator"):
+        result = succeeded(drainer(policy="Delete", anchor={"name": "a", "namespace": here}, instance=instance))
+    assert stage.is_gone(ours)
+    assert stage.finalizers(theirs) == [LEGACY]
+    (row,) = [row for row in result["kept"] if row["object"]["kind"] == "BoundEndpoint"]
+    assert row["reason"] == f"it lies in the namespace of another operator; that of this installation is {here}"
+
+
+@pytest.mark.parametrize("kind", ["CloudEndpoint", "AgentEndpoint"])
+@pytest.mark.parametrize("known_by", ["status", "host"])
+def test_a_domain_that_a_persons_endpoint_uses_is_released_and_not_deleted(
+    stage: Stage, drainer: Drainer, kind: str, known_by: str
+) -> None:
+    here = stage.namespace
+    operator_deployment(stage, here)
+    url = {"url": "https://mine.example.com"} if known_by == "host" else {}
+    (endpoint,) = stage.put(custom(kind, "mine", here, LEGACY, spec=url))
+    if known_by == "status":
+        set_status(stage, endpoint, {"domainRef": {"name": "mine-example-com", "namespace": here}})
+    used, unused = stage.put(
+        custom("Domain", "mine-example-com", here, LEGACY, labels=marked(here), spec={"domain": "Mine.example.com"}),
+        custom("Domain", "other-example-com", here, LEGACY, labels=marked(here), spec={"domain": "other.example.com"}),
+    )
+    with controller(stage, here, "Domain") as running:
+        result = succeeded(drainer(policy="Delete"))
+        assert running.cleaned == ["other-example-com"]
+    assert (stage.finalizers(endpoint), stage.finalizers(used), stage.is_gone(unused)) == ([], [], True)
+    assert reasons(result)["mine-example-com"].startswith(f"{kind} {here}/mine, which stays, uses it")
+    assert succeeded(drainer(policy="Delete"))["changed"] is False
+
+
+def test_a_domain_goes_with_an_endpoint_that_goes_and_nobody_elsewhere_keeps_it(stage: Stage, drainer: Drainer) -> None:
+    here, elsewhere = stage.namespace, stage.another_namespace()
+    operator_deployment(stage, here)
+    spec = {"url": "https://mine.example.com"}
+    stage.put(
+        custom("CloudEndpoint", "made", here, LEGACY, labels=marked(here), spec=spec),
+        custom("CloudEndpoint", "mine", elsewhere, LEGACY, spec=spec),
+    )
+    (domain,) = stage.put(
+        custom("Domain", "mine-example-com", here, LEGACY, labels=marked(here), spec={"domain": "mine.example.com"})
+    )
+    with controller(stage, here, "CloudEndpoint", "Domain"):
+        succeeded(drainer(policy="Delete"))
+    assert stage.is_gone(domain)
 
 
 # -- order -------------------------------------------------------------------------------------------------------------

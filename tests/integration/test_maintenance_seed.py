@@ -14,6 +14,7 @@ import pytest
 from integration.maintaining import Body, Maintenance, ingress, ingress_route, services_in, shape
 from integration.ranked import failed, succeeded
 from integration.running import warnings_of
+from lab.fixtures import AsUser
 from lab.waiting import until
 
 SEED = "maintenance-operator.mithucste30.io/"
@@ -78,6 +79,16 @@ def operated(route: Body, *, flag: str | None = "true", swapped: bool = True, ap
     for entry in item["spec"].get("routes", ()) if swapped else ():
         entry["services"] = [{"name": PAGE, "port": 80}]
     return item
+
+
+def with_marks(route: Body, marks: dict[str, str]) -> Body:
+    item = copy.deepcopy(route)
+    item["metadata"]["annotations"] = {**(item["metadata"].get("annotations") or {}), **marks}
+    return item
+
+
+def backend_of(route: Body) -> Any:
+    return route["spec"]["rules"][0]["http"]["paths"][0]["backend"]
 
 
 def leftovers(maintenance: Maintenance) -> list[str]:
@@ -166,3 +177,94 @@ def test_a_backup_of_the_namesake_is_neither_used_nor_deleted(maintenance_here: 
     succeeded(maintenance("disabled"))
     assert maintenance.live(other)["spec"] == other["spec"]
     assert leftovers(maintenance) == []
+
+
+@pytest.mark.parametrize("state", ["disabled", "swept"])
+@pytest.mark.parametrize("shown", [False, True], ids=["never in maintenance", "in maintenance"])
+def test_the_users_choice_of_a_page_stays_on_the_route(maintenance_here: Maintenance, state: str, shown: bool) -> None:
+    """The operator reads the annotation and never removes it: the next window shows the same page."""
+    maintenance = maintenance_here
+    route = ingress(maintenance.namespace)
+    chosen = {SEED + "custom-page": "blue"}
+    put(maintenance, with_marks(operated(route, flag="false") if shown else route, chosen), backup(route))
+
+    result = succeeded(maintenance(state, sweep_after=0))
+    assert f"marks on Ingress {maintenance.namespace}/web" not in result["swept"]
+    assert shape(maintenance.live(route)) == {"spec": route["spec"], "annotations": chosen, "labels": {}}
+
+
+def test_after_a_refusal_the_same_task_removes_the_rest(maintenance_here: Maintenance) -> None:
+    maintenance = maintenance_here
+    route = ingress(maintenance.namespace)
+    put(maintenance, operated(route))
+    assert succeeded(maintenance("disabled", check_mode=True))["swept"] == [], "it is still shown"
+    assert "then run the task again: it removes the rest" in failed(maintenance("disabled"))
+
+    path = "/spec/rules/0/http/paths/0/backend"
+    maintenance.edit(route, {"op": "replace", "path": path, "value": backend_of(route)})
+    assert succeeded(maintenance("disabled"))["changed"]
+    assert shape(maintenance.live(route)) == {"spec": route["spec"], "annotations": {}, "labels": {}}
+    assert leftovers(maintenance) == []
+    assert not succeeded(maintenance("disabled"))["changed"]
+
+
+def test_backups_that_no_route_needs_any_more_are_swept(maintenance_here: Maintenance) -> None:
+    maintenance = maintenance_here
+    here = maintenance.namespace
+    restored, shown, flagged = (ingress(here, name, f"{name}.example.com") for name in ("restored", "shown", "flagged"))
+    namesake, gone = ingress_route(here, "namesake"), ingress(here, "gone")
+    put(
+        maintenance,
+        restored,
+        with_marks(operated(shown, flag="true"), {}),
+        with_marks(flagged, {SEED + "enabled": "true"}),
+        ingress(here, "namesake"),
+        with_marks(namesake, {SEED + "enabled": "true"}),
+        *(backup(one) for one in (restored, shown, flagged, namesake, gone)),
+    )
+    another, user = backup(ingress(here, "another")), backup(ingress(here, "users"))
+    another["data"]["notes"] = "kept by hand"
+    user["metadata"]["name"] = "settings-users"
+    maintenance.api.create(another, user)
+
+    assert not succeeded(maintenance("swept"))["changed"], "they are not old enough"
+    would = succeeded(maintenance("swept", sweep_after=0, check_mode=True))["swept"]
+    assert would == [f"ConfigMap {here}/maintenance-backup-{name}" for name in ("gone", "restored")]
+    assert succeeded(maintenance("swept", sweep_after=0))["swept"] == would
+    assert [one for one in leftovers(maintenance) if "backup" in one] == [
+        f"configmaps/maintenance-backup-{name}" for name in ("another", "flagged", "namesake", "shown")
+    ]
+    assert maintenance.api.get(f"/api/v1/namespaces/{here}/configmaps/settings-users")[0] == 200
+    assert not succeeded(maintenance("swept", sweep_after=0))["changed"]
+
+
+def test_a_default_backend_that_the_operator_never_swaps_was_not_put_back(maintenance_here: Maintenance) -> None:
+    maintenance = maintenance_here
+    route = ingress(maintenance.namespace)
+    route["spec"]["defaultBackend"] = backend_of(route)
+    put(maintenance, operated(route), backup(route))
+    [told] = maintenance.info()["targets"]
+    assert (told["state"], told["conflicts"]) == ("enabled", [])
+    succeeded(maintenance("disabled"))
+    assert maintenance.live(route)["spec"] == route["spec"]
+
+
+def test_a_page_stays_where_routes_that_may_show_it_cannot_be_seen(
+    maintenance_here: Maintenance, as_user: AsUser
+) -> None:
+    maintenance = maintenance_here
+    route, unseen = ingress(maintenance.namespace), ingress_route(maintenance.namespace, "unseen")
+    put(maintenance, operated(route), backup(route), operated(unseen), backup(unseen))
+    every = ["get", "list", "watch", "create", "patch", "delete"]
+    rules = [
+        {"apiGroups": ["networking.k8s.io"], "resources": ["ingresses"], "verbs": every},
+        {"apiGroups": [""], "resources": ["configmaps", "services", "pods"], "verbs": every},
+    ]
+    user = as_user("sees-ingresses", rules, maintenance.namespace)
+    only = [{"namespace": maintenance.namespace, "kind": "Ingress"}]
+
+    result = succeeded(maintenance("disabled", targets=only, user=user))
+    assert "what the maintenance-operator made stays" in warnings_of(result)
+    assert maintenance.live(route)["spec"] == route["spec"]
+    assert f"services/{PAGE}" in leftovers(maintenance)
+    assert "configmaps/maintenance-backup-unseen" in leftovers(maintenance)

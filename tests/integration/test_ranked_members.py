@@ -42,7 +42,6 @@ from lab.controlplane import ControlPlane
 
 FLUX = "kustomize.toolkit.fluxcd.io"
 FLUX_HELM = "helm.toolkit.fluxcd.io"
-LANDSCAPER = "landscaper.gardener.cloud"
 
 
 @pytest.fixture
@@ -509,7 +508,7 @@ def test_pruning_by_a_selector_keeps_what_is_desired(remove: Remover, stage: Sta
 
 @pytest.fixture(scope="session")
 def foreign_kinds(plane: ControlPlane) -> None:
-    for kind, group in (("Kustomization", FLUX), ("HelmRelease", FLUX_HELM), ("DeployItem", LANDSCAPER)):
+    for kind, group in (("Kustomization", FLUX), ("HelmRelease", FLUX_HELM)):
         plane.api.apply_crd(crd(kind, group))
 
 
@@ -624,62 +623,6 @@ def test_a_cli_utils_inventory_lists_its_members(remove: Remover, stage: Stage, 
         "other": "not_owned",
     }
     assert deletions(audit, remove.user) == ["a", "inventory"]
-
-
-def test_a_landscaper_deploy_item_names_its_objects_and_their_policies(
-    remove: Remover, stage: Stage, foreign_kinds: None
-) -> None:
-    here = stage.namespace
-    policies = {"managed": "manage", "kept": "keep", "immutable": "immutable", "ignored": "ignore"}
-    made = stage.put(*(config_map(name, here) for name in policies), gadget(f"gadget-{here}"))
-    managed = [
-        {"policy": policies[one["metadata"]["name"]], "resource": {**manifest(one), **one["metadata"]}}
-        for one in made[:-1]
-    ]
-    managed.append({"resource": {"apiVersion": f"{GROUP}/v1", "kind": "Gadget", "name": f"gadget-{here}"}})
-    item = body(f"{LANDSCAPER}/v1", "DeployItem", "shop", here)
-    with_status(stage, item, {"providerStatus": {"managedResources": managed}})
-    result = succeeded(remove({"landscaper": {"deploy_item": "shop", "namespace": here}}))
-    assert remaining(stage, made) == ["ignored", "kept"]
-    assert kept(result)["kept"] == ("keep", "Landscaper policy keep")
-
-
-def test_a_landscaper_deploy_item_prepares_its_objects_as_it_recorded(
-    remove: Remover, stage: Stage, foreign_kinds: None
-) -> None:
-    """Seen on an object that a finalizer holds: the annotation and the patch came before the delete."""
-    here = stage.namespace
-    (held,) = stage.put(config_map("held", here, CLEANUP))
-    managed = [
-        {
-            "resource": {**manifest(held), **held["metadata"]},
-            "annotateBeforeDelete": {"example.com/farewell": "yes"},
-            "patchBeforeDelete": {"data": {"deletion": "confirmed"}},
-        }
-    ]
-    item = body(f"{LANDSCAPER}/v1", "DeployItem", "shop", here)
-    with_status(stage, item, {"providerStatus": {"managedResources": managed}})
-    failed(remove({"landscaper": {"deploy_item": "shop", "namespace": here}}, timeout=10))
-    now = stage.look(held)
-    assert now["metadata"]["deletionTimestamp"]
-    assert (now["metadata"]["annotations"], now["data"]) == ({"example.com/farewell": "yes"}, {"deletion": "confirmed"})
-
-
-def test_a_landscaper_object_with_policy_fallback_goes_only_while_it_is_labelled_as_ours(
-    remove: Remover, stage: Stage, foreign_kinds: None
-) -> None:
-    here, label = stage.namespace, "manifest.deployer.landscaper.gardener.cloud/deployitem"
-    made = stage.put(
-        config_map("ours", here, labels={label: "shop"}),
-        config_map("taken-over", here, labels={label: "other"}),
-        config_map("unlabelled", here),
-    )
-    managed = [{"policy": "fallback", "resource": {**manifest(one), **one["metadata"]}} for one in made]
-    item = body(f"{LANDSCAPER}/v1", "DeployItem", "shop", here)
-    with_status(stage, item, {"providerStatus": {"managedResources": managed}})
-    result = succeeded(remove({"landscaper": {"deploy_item": "shop", "namespace": here}}))
-    assert remaining(stage, made) == ["taken-over", "unlabelled"]
-    assert sorted(kept(result)) == ["taken-over", "unlabelled"]
 
 
 # -- a whole namespace -------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import json
 import secrets
 import stat
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from integration.ranked import (
     RBAC,
     Remover,
+    both,
     cluster_role,
     define,
     deletions,
@@ -61,6 +62,7 @@ from lab.audit import AuditTrail
 from lab.components import APISERVER, CONTROLLER_MANAGER
 from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.users import read_kubeconfig
 from lab.waiting import until
 
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}
@@ -72,21 +74,6 @@ ALL_WIDGETS = {"resources": [{"group": GROUP, "kind": "Widget", "selector": {"al
 @pytest.fixture
 def remove(plane: ControlPlane) -> Remover:
     return Remover(plane)
-
-
-@pytest.fixture(scope="module")
-def second_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """Another cluster, without controllers: nothing in it happens by itself, and it may be restarted."""
-    with ControlPlane.start(tmp_path_factory.mktemp("second"), controller_manager=False) as running:
-        running.api.apply_crd(crd("Widget"))
-        yield running
-
-
-@pytest.fixture
-def elsewhere(second_plane: ControlPlane) -> Iterator[Stage]:
-    there = Stage(second_plane.api)
-    yield there
-    there.clear()
 
 
 def the_namespace(name: str) -> Body:
@@ -612,16 +599,6 @@ def test_an_empty_plan_of_one_cluster_is_no_consent_for_another(remove: Remover,
     succeeded(remove(absent, plan_hash=seen["plan_hash"]))
 
 
-def both(plane: ControlPlane, second: ControlPlane) -> dict[str, Any]:
-    """One kubeconfig with two contexts, `lab` and `second`."""
-    one: dict[str, Any] = json.loads(plane.admin.kubeconfig.read_text())
-    two: dict[str, Any] = json.loads(second.admin.kubeconfig.read_text())
-    for part in ("clusters", "users", "contexts"):
-        one[part].append({**two[part][0], "name": "second"})
-    one["contexts"][1]["context"] = {"cluster": "second", "user": "second"}
-    return one
-
-
 def everywhere(kind: str, **more: Any) -> dict[str, Any]:
     group: dict[str, Any] = {"resources": [{"kind": kind, **more}], "deleteAllResources": True, "targetName": "second"}
     return {"customResourceGroup": group}
@@ -676,6 +653,22 @@ def test_a_context_that_does_not_exist_is_refused_before_anything_is_deleted(
     said = failed(remove(named(mine), deletion_groups=[NAMESPACED, everywhere("Widget")]))
     assert "second" in said
     assert audit.writes(remove.user.name) == []
+
+
+def test_a_step_about_another_cluster_is_not_done_at_the_address_of_this_one(
+    remove: Remover, stage: Stage, plane: ControlPlane, second_plane: ControlPlane
+) -> None:
+    made = stage.put(config_map("mine", stage.namespace), widget("stays", stage.namespace))
+    here: dict[str, Any] = {
+        "host": read_kubeconfig(plane.admin.kubeconfig).server,
+        "validate_certs": False,
+        "client_cert": remove.user.cert_file,
+        "client_key": remove.user.key_file,
+    }
+    groups = [everywhere("Widget", namespaces=[stage.namespace]), NAMESPACED]
+    said = failed(remove(named(made[0]), kubeconfig=both(plane, second_plane), deletion_groups=groups, **here))
+    assert "context second names another cluster, and host is given" in said
+    assert remaining(stage, made) == ["mine", "stays"]
 
 
 # -- namespaces that nobody finalizes ----------------------------------------------------------------------------------

@@ -241,10 +241,15 @@ def test_force_reaches_what_goes_before_the_workloads(stage: Stage, uninstaller:
     assert remaining(stage, [*things, definition]) == []
 
 
-def test_a_controller_that_was_deleted_is_told_as_well(stage: Stage, uninstaller: Uninstaller) -> None:
+@pytest.mark.parametrize("left_a_lease", [False, True], ids=["without a Lease", "with an expired Lease"])
+def test_a_controller_that_was_deleted_is_told_as_well(
+    stage: Stage, uninstaller: Uninstaller, left_a_lease: bool
+) -> None:
     definition = defined(stage)
-    here = stage.namespace
-    [order] = stage.put(instance(definition, "first", here, f"{definition['spec']['group']}/cleanup"))
+    here, group = stage.namespace, definition["spec"]["group"]
+    [order] = stage.put(instance(definition, "first", here, f"{group}/cleanup"))
+    if left_a_lease:
+        stage.put(lease(f"leader.{group}", here, renewed_ago=300))
     stopped = uninstaller(order, deployment("orders-operator", here), definition, namespace=here)
     assert f"Deployment {here}/orders-operator belongs to it and is not there" in failed(stopped)
     assert "force: true" in stopped["msg"]

@@ -21,8 +21,8 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # definitions are long: 
 
 
 @functools.cache
-def directory(module: str, version: str) -> Path:
-    """Where a module's files are; fetched when they are not there yet."""
+def directory(module: str, version: str, checksum: str = "") -> Path:
+    """Where a module's files are; fetched when they are not there yet. `checksum`, where pinned, is as in a go.sum."""
     asked = subprocess.run(
         ["go", "mod", "download", "-json", f"{module}@{version}"],
         cwd=WRAPPERS / "ocm",
@@ -34,13 +34,26 @@ def directory(module: str, version: str) -> Path:
         raise LabError(
             f"the Go module {module} {version} cannot be fetched: {asked.stdout[-500:]}{asked.stderr[-500:]}"
         )
-    return Path(json.loads(asked.stdout)["Dir"])
+    answer = json.loads(asked.stdout)
+    if checksum and answer["Sum"] != checksum:
+        raise LabError(f"the Go module {module} {version} has the checksum {answer['Sum']}, not {checksum}")
+    return Path(answer["Dir"])
 
 
 def documents(module: str, version: str, pattern: str) -> Iterator[dict[str, Any]]:
     """Every YAML document in the files of a module that fit a glob, in the order of their names."""
-    files = sorted(directory(module, version).glob(pattern))
-    if not files:
-        raise LabError(f"the Go module {module} {version} has no file {pattern}")
-    for file in files:
-        yield from (one for one in yaml.load_all(file.read_text(encoding="utf-8"), Loader=LOADER) if one)
+    for file in files(directory(module, version), pattern):
+        yield from parsed(file.read_text(encoding="utf-8"))
+
+
+def files(place: Path, pattern: str) -> list[Path]:
+    """Those that fit a glob. None is an error: then the glob is wrong, or the next version has them elsewhere."""
+    found = sorted(place.glob(pattern))
+    if not found:
+        raise LabError(f"the Go module in {place} has no file {pattern}")
+    return found
+
+
+def parsed(text: str) -> Iterator[dict[str, Any]]:
+    """The YAML documents of a text."""
+    return (one for one in yaml.load_all(text, Loader=LOADER) if one)

@@ -65,6 +65,8 @@ TOOLS: dict[str, Recipe] = {
         Tool("traefik", "traefik", "github.com/traefik/traefik/v3/cmd/traefik", 250, swaps=(_NO_DNS_PROVIDERS,)),
         Crate("nmstatectl", "2.2.62", 360),
         Tool("nmstate-handler", "nmstate", "github.com/nmstate/kubernetes-nmstate/cmd/handler", 150),
+        Tool("helm-controller", "flux", "github.com/fluxcd/helm-controller", 150),
+        Tool("kustomize-controller", "flux", "github.com/fluxcd/kustomize-controller", 50),
         Tool("limit", "../../benchmarks/limit", "sunset.dev/benchmarks/limit", 60),
     )
 }

@@ -29,6 +29,29 @@ def test_a_text_that_would_build_python_objects_is_refused() -> None:
         list(documents("!!python/object/apply:os.getcwd []", "file x"))
 
 
+def nested(levels: int) -> str:
+    """Ten times as many values with each level."""
+    lines = ["l0: &l0 [" + ", ".join("x" * 10) + "]"]
+    lines += [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]" for n in range(1, levels)]
+    return "\n".join(lines)
+
+
+EXPANDING = {"in steps": nested(9), "for ever": "a: &a [*a]", "by their keys": f"{nested(3)}\nb: {{c: *l2, d: *l2}}"}
+
+
+@pytest.mark.parametrize("text", EXPANDING.values(), ids=list(EXPANDING))
+def test_a_text_whose_aliases_stand_for_too_much_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{documents.__module__}._MANY", 2000)
+    with pytest.raises(BadOption, match="cannot read file x: its aliases stand for more than 2000 values"):
+        list(documents(text, "file x"))
+
+
+def test_a_text_with_some_aliases_and_one_with_many_values_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert next(documents("a: &a [1, 2]\nb: *a", "file x")) == {"a": [1, 2], "b": [1, 2]}
+    monkeypatch.setattr(f"{documents.__module__}._MANY", 10)
+    assert next(documents("'*': [" + "a, " * 100 + "]", "file x")) == {"*": ["a"] * 100}
+
+
 def test_without_the_package_the_next_step_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(MissingPackage, match="Next: install it where this task runs: python3 -m pip install PyYAML"):

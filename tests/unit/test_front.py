@@ -35,6 +35,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.front import (
     run_module,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.kube.configuration import ConnectionOptions
+from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
 from ansible_collections.sunset.kube.plugins.module_utils.problems import (
     BadOption,
     Interrupted,
@@ -314,6 +315,43 @@ def test_another_context_is_another_cluster_made_once_and_closed(
     result = performed(work, kubeconfig=two, host=None)
     assert result == {"same": True, "host": "live.example.com"}
     assert closed == ["lab.example.com", "live.example.com"]
+
+
+OF_ONE_SERVER: dict[str, dict[str, Any]] = {
+    "its address": {"host": "http://lab.example.com"},
+    "a token": {"api_key": "hush"},
+    "a password": {"username": "anna", "password": "hush"},
+    "an authority": {"ca_cert": "/etc/hosts"},
+    "a certificate": {"client_cert": "/etc/hosts", "client_key": "/etc/hosts"},
+    "the service account of a pod": {"in_cluster": "true"},
+}
+
+
+@pytest.mark.parametrize("options", named(OF_ONE_SERVER))
+def test_what_is_said_of_one_server_is_never_used_for_the_one_of_another_context(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a step for another cluster would be done in this one, or be sent this one's credentials."""
+    seen: list[Any] = []
+
+    def load(wanted: Any) -> Endpoint:
+        seen.append(wanted.context)
+        return Endpoint("lab.example.com", 80, context=wanted.context or "")
+
+    monkeypatch.setattr(front, "load_endpoint", load)
+    given = {"host": None, **options}
+    result = performed(lambda context: Report({"host": context.other_cluster("live").endpoint.host}), **given)
+    assert "host" not in result, result
+    assert f"context live names another cluster, and {next(iter(options))} is given" in result["msg"]
+    assert "hush" not in result["msg"]
+    assert seen == [None], "nothing is read for the other one"
+
+
+def test_a_context_that_no_kubeconfig_has_is_not_the_cluster_around_the_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a kubeconfig the service account is taken, whatever the context."""
+    monkeypatch.setattr(front, "load_endpoint", lambda wanted: Endpoint("198.51.100.1", 443))
+    result = performed(lambda context: Report({"host": context.other_cluster("live").endpoint.host}), host=None)
+    assert "there is no kubeconfig with context live" in result["msg"]
 
 
 @pytest.mark.parametrize(("options", "seconds"), named({"its own": ({"timeout": 30}, 30), "by default": ({}, 600)}))

@@ -90,6 +90,7 @@ def test_a_record_keeps_the_facts_that_decide() -> None:
             },
             {"manager": "kubectl", "fieldsV1": {"f:spec": {}}},
             {"manager": "status", "fieldsV1": None},
+            {"manager": "kubelet", "subresource": "status", "fieldsV1": {"f:status": {}}},
             {"fieldsV1": {"f:metadata": {"f:finalizers": {'v:"example.com/b"': {}}}}},
         ],
         "generation": 3,
@@ -106,6 +107,7 @@ def test_a_record_keeps_the_facts_that_decide() -> None:
         labels={"app": "shop"},
         annotations={"note": "kept"},
         finalizer_managers=(("example.com/a", "shop-operator"), ("example.com/b", "")),
+        managers=("shop-operator", "kubectl", "status", ""),
     )
 
 

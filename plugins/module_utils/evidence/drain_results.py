@@ -26,6 +26,7 @@ from .drain_table import drain_table
 from .ranked_results import gone_in, kept_rows, owners_diff, plan_rows, step_row, undo_of
 from .results import MOST, bounded, survivor_of
 
+_Steps = dict[tuple[int, str], StepOutcome]  # by rank and name
 _ERRORS = 20
 _ERROR_LENGTH = 1024
 
@@ -50,6 +51,7 @@ def drain_result(outcome: DrainOutcome, options: DrainOptions, requests: dict[st
         },
         "errors": _errors(outcome),
         "kinds": [_kind(view, survey, steps) for view in survey.scene.views],
+        "not_looked_at": outcome.not_looked_at,
         "table": drain_table(survey),
         "retained": [_retained(one) for one in (*_there(plan.retained, outcome), *_stripped(outcome))],
         "stopped": [{"object": one.ref.as_dict(), "replicas": one.wanted} for one in outcome.stopped],
@@ -84,6 +86,7 @@ def drain_plan(outcome: DrainOutcome) -> dict[str, Any]:
         "terms": survey.plan.terms.as_dict(),
         "steps": _plan_rows(survey, None),
         "kept": kept_rows(survey.plan.whole.kept),
+        "not_looked_at": survey.scene.not_looked_at,
         "ledger": [_retained(one) for one in (*survey.plan.retained, *_stripped(outcome)) if one.external],
     }
 
@@ -130,12 +133,13 @@ def drafts_result(drafts: Drafts, requests: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _steps(outcome: DrainOutcome, survey: Survey) -> dict[int, StepOutcome]:
-    """One row a step, by rank, all rounds added up."""
-    total = {step.rule.rank: StepOutcome(step) for step in survey.plan.whole.steps}
+def _steps(outcome: DrainOutcome, survey: Survey) -> _Steps:
+    """One row a step, all rounds added up. By the name too: a kind found later may have the rank of the anchor."""
+    total = {(step.rule.rank, step.rule.name): StepOutcome(step) for step in survey.plan.whole.steps}
     for run in outcome.runs:
         for step in run.steps:
-            row = total.setdefault(step.step.rule.rank, StepOutcome(step.step))
+            rule = step.step.rule
+            row = total.setdefault((rule.rank, rule.name), StepOutcome(step.step))
             row.deleted += step.deleted
             row.gone += step.gone
             row.detached += step.detached
@@ -172,8 +176,8 @@ def _errors(outcome: DrainOutcome) -> list[str]:
     return [text[:_ERROR_LENGTH] for text in texts[-_ERRORS:]]
 
 
-def _kind(view: KindView, survey: Survey, steps: dict[int, StepOutcome]) -> dict[str, Any]:
-    step = next((one for one in steps.values() if one.step.rule.rank == _rank(view, survey)), None)
+def _kind(view: KindView, survey: Survey, steps: _Steps) -> dict[str, Any]:
+    step = next((one for (rank, _name), one in steps.items() if rank == _rank(view, survey)), None)
     planned: Step | None = step.step if step and view.resource else None
     return {
         "kind": view.kind.kind,
@@ -212,7 +216,7 @@ def _stripped(outcome: DrainOutcome) -> list[Retained]:
     return [Retained(ref, reason, known.get(ref.uid, {})) for ref in sorted(names, key=str)]
 
 
-def _late(steps: dict[int, StepOutcome]) -> list[Entry]:
+def _late(steps: _Steps) -> list[Entry]:
     return [entry for step in steps.values() for entry in step.late_kept]
 
 
@@ -226,7 +230,7 @@ def _there(retained: Sequence[Retained], outcome: DrainOutcome) -> list[Retained
     return [one for one in retained if one.object.uid not in missing]
 
 
-def _counts(outcome: DrainOutcome, survey: Survey, steps: dict[int, StepOutcome]) -> dict[str, int]:
+def _counts(outcome: DrainOutcome, survey: Survey, steps: _Steps) -> dict[str, int]:
     counts: Counter[str] = survey.plan.whole.counts()
     counts["released"] = sum(step.released for step in steps.values())
     counts["deleted"] = sum(step.deleted for step in steps.values())

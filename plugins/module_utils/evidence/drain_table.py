@@ -26,13 +26,23 @@ def drain_table(survey: Survey) -> list[str]:
     plan = survey.plan
     busy = [step for step in plan.whole.steps if step.size]
     share = max(1, _MOST_NAMED // max(1, len(busy)))
+    stops = _cut([f"stop {line}" for line in stops_of(survey)], _MOST_STAYING)
     return [
         f"policy {survey.policy}",
+        *([plan.unknown_text] if plan.unknown else []),
+        *(stops if survey.quiesces else ()),
         *(line for step in busy for line in _kind(step, share)),
+        *(() if survey.quiesces else stops),
         *_cut([f"stays elsewhere: {_bill(one)}" for one in plan.retained if one.external], _MOST_STAYING),
         *_cut([f"loses an owner: {one.text}, and is kept" for one in plan.whole.detachments], _MOST_STAYING),
         *_cut([f"not touched: {_why(entry)}" for entry in plan.whole.kept], _MOST_STAYING),
     ]
+
+
+def stops_of(survey: Survey) -> list[str]:
+    """Which workloads are scaled to 0, and when."""
+    when = "first" if survey.quiesces else "once the operator has done its part of the drain"
+    return [f"{one.ref}: scaled from {one.wanted} to 0, {when}" for one in survey.stops]
 
 
 def _kind(step: Step, most: int) -> Iterator[str]:

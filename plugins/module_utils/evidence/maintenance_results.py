@@ -37,6 +37,7 @@ def maintenance_result(outcome: MaintenanceOutcome, requests: Mapping[str, Any])
         "swept": outcome.swept[:_MOST],
         "verified": outcome.verified[:_MOST],
         "unseen": outcome.unseen,
+        "maintenance_operator": _operator(outcome),
         "counts": _counts(outcome.targets),
         "plan_hash": outcome.plan_hash,
         "truncated": {
@@ -51,6 +52,17 @@ def maintenance_result(outcome: MaintenanceOutcome, requests: Mapping[str, Any])
         },
         "seconds": round(outcome.seconds, 3),
         "requests": dict(requests),
+    }
+
+
+def _operator(outcome: MaintenanceOutcome) -> dict[str, str]:
+    names = outcome.operator
+    return {
+        "maintenance_annotation": names.enabled,
+        "maintenance_annotation_value": names.value,
+        "backup_annotation": names.marker,
+        "backup_config_map_prefix": names.backups,
+        "source": names.source,
     }
 
 

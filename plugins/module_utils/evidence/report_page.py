@@ -85,7 +85,13 @@ def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
     for key, title, heads, rows in (
         ("preflight", "Preflight", ("check", "verdict", "what was found", "to decide"), _preflight(result)),
         ("steps", "Steps", ("step", "objects", "deleted", "released", "kept", "seconds"), _steps(result)),
-        ("leftovers", "Left", ("object", "why it is taken for a leftover"), _leftovers(result)),
+        ("leftovers", "Left", ("object", "why it is taken for a leftover", "deletes it"), _leftovers(result)),
+        (
+            "possible_leftovers",
+            "May be left of it",
+            ("object", "what it has of its name", "deletes it"),
+            _leftovers(result, "possible_leftovers"),
+        ),
         ("unseen", "Could not be looked at", ("what",), ([text] for text in result.get("unseen", ()))),
         ("survivors", STILL_THERE, ("object", "deleting for", "held by", "what to do"), _survivors(result)),
         ("next_steps", "What to do, in this order", ("what",), ([text] for text in result.get("next_steps", ()))),
@@ -138,9 +144,9 @@ def _preflight(result: Mapping[str, Any]) -> Rows:
         yield [row[key] for key in ("check", "level", "text", "next_step")]
 
 
-def _leftovers(result: Mapping[str, Any]) -> Rows:
-    for row in result.get("leftovers", ()):
-        yield [name_of(row["object"]), row["why"]]
+def _leftovers(result: Mapping[str, Any], key: str = "leftovers") -> Rows:
+    for row in result.get(key, ()):
+        yield [name_of(row["object"]), row["why"], row.get("command", "")]
 
 
 def _survivors(result: Mapping[str, Any]) -> Rows:

@@ -51,9 +51,11 @@ def uninstall_result(outcome: UninstallOutcome, options: UninstallOptions, reque
         **{name: [row for part in parts for row in part[name]] for name in _JOINED},
         "kept": _once([row for part in parts for row in part["kept"]]),
         "retained": [row for part in parts for row in part.get("retained", ())],
+        "stopped": [row for part in parts for row in part.get("stopped", ())],
         "counts": dict(counts),
         **reach_rows(scheme.plan),
         "leftovers": [_leftover(one) for one in outcome.leftovers.found] if outcome.leftovers else [],
+        "possible_leftovers": [_leftover(one) for one in outcome.leftovers.possible] if outcome.leftovers else [],
         "unseen": list(outcome.leftovers.unseen) if outcome.leftovers else [],
         "routes": [_route(member.ref) for member in routes_in(scheme.plan)],
         "verified": verified_text(outcome),
@@ -116,4 +118,4 @@ def _route(ref: ObjectRef) -> dict[str, str]:
 
 
 def _leftover(one: Leftover) -> dict[str, Any]:
-    return {"object": one.ref.as_dict(), "trace": one.trace, "why": one.why}
+    return {"object": one.ref.as_dict(), "trace": one.trace, "why": one.why, "command": one.command}

@@ -17,9 +17,11 @@ from ..teardown.drain.survey import Survey
 from ..teardown.plan import Entry, Plan, Step
 from ..teardown.plan_reach import reach_of
 from ..teardown.run_outcome import StepOutcome
+from ..teardown.uninstall.leftovers import MADE
 from ..teardown.uninstall.preflight import OK, STOP, WARN
 from ..teardown.uninstall.scheme import Scheme
 from ..teardown.uninstall.uninstall import UninstallOutcome, named_shortly
+from .drain_table import stops_of
 from .tree import Branch, drawn
 
 _NAMED = 3  # names a line
@@ -64,6 +66,9 @@ def _drain(root: Branch, survey: Survey, *, done: bool) -> None:
         root.add(f"drained {survey.profile.title}, policy {survey.policy}: {survey.plan.size} objects")
         return
     branch = root.add(f"drain {survey.profile.title}, policy {survey.policy}")
+    stops = [f"stop {line}" for line in stops_of(survey)]
+    for line in stops if survey.quiesces else ():
+        branch.add(line)
     for step in plan.steps:
         for word, refs in (
             ("release", [one.ref for one in step.releases]),
@@ -71,6 +76,8 @@ def _drain(root: Branch, survey: Survey, *, done: bool) -> None:
         ):
             for line in _by_kind(refs):
                 branch.add(f"{word} {line}")
+    for line in stops if not survey.quiesces else ():
+        branch.add(line)
     _detached(branch, plan, done=False)
     if not branch.below:
         branch.add("nothing to release")
@@ -165,7 +172,8 @@ def verified_text(outcome: UninstallOutcome) -> str:
     if found.unseen:
         return f"nothing was seen, but not everything could be looked at: {found.unseen[0]}"
     on_purpose = f"; {len(kept)} kept on purpose" if kept else ""
-    return f"no unexpected leftovers ({found.looked_at} objects checked){on_purpose}"
+    by_name = f"; {len(found.possible)} may be left of it, see possible_leftovers" if found.possible else ""
+    return f"no unexpected leftovers ({found.looked_at} objects checked){on_purpose}{by_name}"
 
 
 def _leftovers(root: Branch, outcome: UninstallOutcome) -> None:
@@ -174,12 +182,17 @@ def _leftovers(root: Branch, outcome: UninstallOutcome) -> None:
         return
     if not found.found:
         root.add(f"verified: {verified_text(outcome)}")
-        return
-    branch = root.add(f"left: {len(found.found)}")
-    for one in found.found[:_MOST]:
-        branch.add(f"{one.ref} - {one.why}")
-    if len(found.found) > _MOST:
-        branch.add(f"and {len(found.found) - _MOST} more, see leftovers")
+    for title, name, listed in (
+        ("left", "leftovers", found.found),
+        ("may be left of it", "possible_leftovers", found.possible),
+    ):
+        branch = root.add(f"{title}: {len(listed)}") if listed else root
+        for one in listed[:_MOST]:
+            line = branch.add(f"{one.ref} - {one.why}")
+            if one.trace == MADE and one.command:  # of these nothing else says how to delete them
+                line.add(one.command)
+        if len(listed) > _MOST:
+            branch.add(f"and {len(listed) - _MOST} more, see {name}")
 
 
 def _by_kind(refs: Sequence[ObjectRef]) -> Iterable[str]:

@@ -45,7 +45,7 @@ def check(params: dict[str, Any]) -> None:
 
 
 def work(context: Context) -> Report:
-    told = explain_blockers(parse_target(context.params), context.cluster, context.tell)
+    told = explain_blockers(parse_target(context.params), context.cluster, context.other_cluster, context.tell)
     where = Where(str(context.cluster.endpoint), names_a_cluster(context.params))
     return Report(result=blockers_result(told, context.cluster.requests(), where), graph=wait_graph([told]))
 

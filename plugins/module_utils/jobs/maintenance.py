@@ -16,7 +16,7 @@ from ..front import CONNECTION, RUN, Context, Job
 from ..maintenance.maintenance import set_maintenance
 from ..maintenance.options import parse_maintenance
 from ..reporting import Report
-from .targets_option import ROUTE_KINDS, TARGETS
+from .targets_option import MAINTENANCE_OPERATOR, ROUTE_KINDS, TARGETS
 
 ARGUMENTS = {
     **CONNECTION,
@@ -110,6 +110,8 @@ ARGUMENTS = {
     "holder": {"type": "str"},
     "coverage": {"type": "bool", "default": True},
     "route_kinds": ROUTE_KINDS,
+    "takeover": {"type": "bool", "default": False},
+    "maintenance_operator": MAINTENANCE_OPERATOR,
     "backup_key_secret": {"type": "str", "no_log": False},
 }
 

@@ -16,7 +16,7 @@ from ..front import CONNECTION, RUN, Context, Job
 from ..maintenance.info import tell_maintenance
 from ..maintenance.options import parse_info
 from ..reporting import Report
-from .targets_option import ROUTE_KINDS, TARGETS
+from .targets_option import MAINTENANCE_OPERATOR, ROUTE_KINDS, TARGETS
 
 ARGUMENTS = {
     **CONNECTION,
@@ -25,8 +25,19 @@ ARGUMENTS = {
     "targets": TARGETS,
     "coverage": {"type": "bool", "default": True},
     "route_kinds": ROUTE_KINDS,
+    "maintenance_operator": MAINTENANCE_OPERATOR,
 }
-_KEYS = ("changed", "targets", "page_sets", "coverage", "unseen", "counts", "truncated", "requests")
+_KEYS = (
+    "changed",
+    "targets",
+    "page_sets",
+    "coverage",
+    "unseen",
+    "maintenance_operator",
+    "counts",
+    "truncated",
+    "requests",
+)
 
 
 def check(params: dict[str, Any]) -> None:

@@ -35,7 +35,7 @@ def check(params: dict[str, Any]) -> None:
 def work(context: Context) -> Report:
     by_default = {name: option.get("default") for name, option in RANKED_DELETE.arguments.items()}
     hashed = RANKED_DELETE.hashed(by_default)
-    shown = show_members(context.params["members"], context.cluster, context.tell, hashed)
+    shown = show_members(context.params["members"], context.cluster, context.other_cluster, context.tell, hashed)
     return Report(result=members_result(shown, context.cluster.requests()), warnings=shown.warnings)
 
 

@@ -49,7 +49,14 @@ MEMBERS: dict[str, Any] = {
         "olm": {"type": "dict", "options": _required("subscription", "namespace")},
         "applyset": {"type": "dict", "options": _required("name", "namespace")},
         "inventory": {"type": "dict", "options": _required("name", "namespace")},
-        "landscaper": {"type": "dict", "options": _required("deploy_item", "namespace")},
+        "landscaper": {
+            "type": "dict",
+            "options": {
+                **_required("deploy_item", "namespace"),
+                "context": {"type": "str"},
+                "target": {"type": "str"},
+            },
+        },
         "namespace": {"type": "str"},
     },
 }

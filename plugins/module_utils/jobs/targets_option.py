@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The option `targets`, as the modules about maintenance share it.
+"""The options `targets`, `route_kinds` and `maintenance_operator`, as the modules about maintenance share them.
 
 Room: jobs. Private to the collection.
 """
@@ -23,6 +23,16 @@ TARGETS: dict[str, Any] = {
         "paths": {"type": "list", "elements": "str"},
         "ingress_class": {"type": "str"},
         "service": {"type": "str"},
+    },
+}
+
+MAINTENANCE_OPERATOR: dict[str, Any] = {
+    "type": "dict",
+    "options": {
+        "maintenance_annotation": {"type": "str"},
+        "maintenance_annotation_value": {"type": "str"},
+        "backup_annotation": {"type": "str"},
+        "backup_config_map_prefix": {"type": "str"},
     },
 }
 

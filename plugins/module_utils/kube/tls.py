@@ -9,6 +9,7 @@ Room: kube.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import ssl
@@ -33,6 +34,15 @@ def client_context(*, verify: bool, ca_file: str | None, cert_file: str | None, 
     if cert_file:
         _load(lambda: _show(context, cert_file, key_file or cert_file), "client_cert or client_key", cert_file)
     return context
+
+
+def certificates_in(pem: bytes) -> frozenset[bytes]:
+    """Each certificate (DER) of a PEM text, as far as they can be read."""
+    found = set()
+    for one in _CERTIFICATE.findall(pem):
+        with contextlib.suppress(ValueError):
+            found.add(ssl.PEM_cert_to_DER_cert(one.decode("ascii", "replace").strip()))
+    return frozenset(found)
 
 
 def _show(context: ssl.SSLContext, cert_file: str, key_file: str) -> None:

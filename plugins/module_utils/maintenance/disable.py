@@ -11,7 +11,7 @@ not hold up the others.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..events import Planned
@@ -37,8 +37,17 @@ from .recording import forget, let_go, record
 from .restore import Restore, restore
 from .rights import require_all
 from .scene import HostedPage, Route, Scene, Unreadable, look, look_again, look_for_held
-from .seed import SEED_MARKS, adopt_seed_backups, forget_seed, is_seeds, seed_backup_of, sweep_seed_pages
-from .selection import Chosen, choose, kinds_of, missing, namespaces_of, needed_kinds
+from .seed import (
+    adopt_seed_backups,
+    forget_seed,
+    is_seeds,
+    name_operator,
+    seed_backup_of,
+    seed_backups,
+    sweep_seed_backups,
+    sweep_seed_pages,
+)
+from .selection import Chosen, asks_operator, choose, kinds_of, missing, namespaces_of, needed_kinds
 from .swap import Wish
 
 
@@ -68,6 +77,7 @@ def disable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) 
         key=run.key,
     )
     warn_of(scene.unreadable, outcome, run)
+    name_operator(scene, options.operator, outcome, run)
     adopt_seed_backups(scene, run)
     absent = missing(options.targets, meant, scene)
     if absent:
@@ -94,6 +104,7 @@ def let_go_of(held: Sequence[Backup], options: MaintenanceOptions, outcome: Main
     namespaces = frozenset(backup.record.namespace for backup in held)
     needed = frozenset((backup.target.api_version.rpartition("/")[0], backup.target.kind) for backup in held)
     scene = look(options.kinds, namespaces, run.cluster, widely=False, needed=needed, key=run.key)
+    name_operator(scene, options.operator, outcome, run)
     uids = {backup.target.uid for backup in held}
     everything = choose((), kinds_of((), options.kinds, run.cluster), scene, before=True)
     _open([one for one in everything if one.route.uid in uids], scene, options, outcome, run)
@@ -127,10 +138,10 @@ def _open(
         held = [one for one in chosen if options.holder in _holders_of(one.route)]
         shared = [one for one in held if len(_holders_of(one.route)) > 1]
         chosen = [one for one in held if one not in shared]
-    seeds = {one.route.uid: one.route.pages for one in chosen if is_seeds(one.route)}
+    seeds = [one.route for one in chosen if is_seeds(one.route) or asks_operator(one.route)]
+    freed = frozenset(one.route.uid for one in chosen if options.check_mode and _restored(one.route, one).whole)
     bring_back(chosen, scene, options, outcome, run)
-    if not options.check_mode:
-        _remove_seed_pages([one.route for one in chosen if one.route.uid in seeds], seeds, scene, outcome, run)
+    remove_what_the_operator_made(seeds, scene, outcome, run, settled=freed, dry_run=options.check_mode)
     # Those who held it, too, may have let go meanwhile.
     left = [one for one in shared if not _leave_to_others(one.route, options, outcome, run)]
     if left:
@@ -155,27 +166,43 @@ def _holders_of(route: Route) -> frozenset[str]:
     return frozenset({SEED_HOLDER if is_seeds(route) else BY_HAND})
 
 
-def _remove_seed_pages(
-    routes: Sequence[Route], shown: Mapping[str, set[str]], scene: Scene, outcome: MaintenanceOutcome, run: Run
+def remove_what_the_operator_made(
+    routes: Sequence[Route],
+    scene: Scene,
+    outcome: MaintenanceOutcome,
+    run: Run,
+    *,
+    settled: frozenset[str] = frozenset(),
+    dry_run: bool = False,
 ) -> None:
+    """Backups and pages of the maintenance-operator for these routes, as they were, that no route needs any more.
+
+    `settled`: uids of routes that have a page and a backup of ours instead; in check mode those that will not show its
+    page any more.
+    """
     if not routes:
         return
-    pages = frozenset().union(*(shown[route.uid] for route in routes))
     namespaces = frozenset(route.namespace for route in routes)
+    named = {(route.namespace, f"{route.operator.backups}-{route.ref.name}") for route in routes}
     try:
-        gone = sweep_seed_pages(scene, namespaces, run, only=pages)
+        found = seed_backups(namespaces, run)
+        backups = [one for one in found if (one["metadata"]["namespace"], one["metadata"]["name"]) in named]
+        gone = sweep_seed_backups(backups, scene, run, settled=settled, dry_run=dry_run)
+        freed = settled if dry_run else frozenset()  # else what they show now is what counts
+        gone += sweep_seed_pages(scene, namespaces, run, used_by=routes, settled=freed, dry_run=dry_run)
     except Interrupted:
         raise
     except Problem as problem:
-        outcome.warn(f"the maintenance-operator's pages stay: {problem}", run.tell)
+        outcome.warn(f"what the maintenance-operator made stays: {problem}", run.tell)
     else:
+        outcome.swept += gone
         outcome.changed = outcome.changed or bool(gone)
 
 
 def _has_anything(route: Route, scene: Scene) -> bool:
     """Shows a page, has a backup, carries a mark, or holds on to a page it never showed."""
     held = any(route.uid in page.owners for page in scene.pages.values())
-    return route.is_in_maintenance or held or any(mark in route.annotations for mark in SEED_MARKS)
+    return route.is_in_maintenance or held or bool(route.operators_marks)
 
 
 def bring_back(
@@ -236,7 +263,7 @@ def _uncovered(route: Route, chosen: Chosen) -> list[Location]:
 
 
 def _restored(route: Route, chosen: Chosen) -> Restore:
-    marks = {mark: ABSENT for mark in SEED_MARKS if mark in route.annotations}
+    marks = dict.fromkeys(route.operators_marks, ABSENT)
     result = restore(route.item, route.kind, route.known, marks, lambda place: chosen.means(place, route))
     result.staying += [place for place in covered_places(route) if not chosen.means(place, route)]
     return result

@@ -21,14 +21,15 @@ from ..objects import moment
 from ..problems import Interrupted, Problem, Refused
 from ..terms import Terms
 from .backups import BY_HAND, Began, Remarks
-from .changes import Operation, never_shown
+from .changes import Operation, annotate, never_shown
 from .coverage import as_it_will_be, tell_what_stays_open
-from .disable import let_go_beyond, take_pages_away, warn_of
+from .disable import let_go_beyond, remove_what_the_operator_made, take_pages_away, warn_of
 from .drift import last_writer, put_back
 from .end_job import end_jobs
 from .gitops import Truce, make_truce
 from .hosting import host, release, try_end_job, try_out
 from .options import MaintenanceOptions
+from .originals import applied
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome, counted
 from .overlay import Overlay
 from .overlaying import in_front_of, is_in_front, put_in_front, try_in_front
@@ -40,9 +41,11 @@ from .readiness import ip_families, let_controllers_notice, wait_for_pages
 from .recording import record
 from .rights import require_all, rights_to_host
 from .scene import Route, Scene, look, look_again, look_at_ours
+from .seed import inherit, name_operator, taken_back
 from .selection import (
     Chosen,
     choose,
+    follows_annotation,
     is_a_solver,
     kinds_of,
     missing,
@@ -55,6 +58,8 @@ from .sources import PageSources
 from .surroundings import Surroundings, look_around
 from .swap import Selection, Swap, swap
 from .verifying import verify
+
+_CHANGED = "the maintenance-operator's flag has to go from the route itself: use strategy: swap to take it over"
 
 
 def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
@@ -69,7 +74,10 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     )
     outcome.unseen = scene.unseen
     warn_of(scene.unreadable, outcome, run)
+    name_operator(scene, options.operator, outcome, run)
     chosen = _choose(options, meant, scene, outcome)
+    if options.takeover:
+        inherit([one.route for one in chosen], run)
     around = look_around(options, [one.route for one in chosen], scene, run.cluster)
     for text in around.warnings:
         outcome.warn(text, run.tell)
@@ -77,8 +85,9 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
     truce = make_truce(swapped, options.gitops, outcome, run)  # who is not touched is not put back
     refuse_all(
         [(one.route, one.route.unreadable.why) for one in chosen if one.route.unreadable]
-        + [(one.route, why) for one in chosen if (why := why_no_page(one.route))]
+        + [(one.route, why) for one in chosen if (why := why_no_page(one.route, takeover=options.takeover))]
         + [(one.route, why) for one in chosen for why in around.why_not(one.route, _selection(one, options))]
+        + [(route, _CHANGED) for route in _left_as_they_are(chosen, swapped) if _marks_to_take(route, options)]
         + truce.refused
     )
     options = _with_end(options, run)
@@ -101,7 +110,9 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
             after = [(as_it_will_be(plan.route, plan.swap), plan.swap) for plan in plans]
             tell_what_stays_open(after, scene, outcome, run.cluster)
         let_go_beyond([plan.route for plan in plans], options, outcome, run)
+        _end_takeover([plan.route for plan in plans], plans, scene, options, outcome, run)
         return
+    found = [plan.route for plan in plans]
     _host(plans, options, outcome, run)
     plans = _as_they_are_now(plans, run)
     _swap_all(plans, options, around, outcome, run)
@@ -116,6 +127,8 @@ def enable(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -
         verify(shown, options.verify, options.answering, run.ask_web, outcome, run)
     _release_old_pages(plans, scene, outcome, run)
     let_go_beyond([plan.route for plan in plans], options, outcome, run)
+    scene.routes.update(fresh)
+    _end_takeover(found, plans, scene, options, outcome, run)
 
 
 def _choose(
@@ -159,7 +172,9 @@ def _plan(
 ) -> Plan:
     route = chosen.route
     bundle = sources.bundle_for(route.namespace)
-    selection = dataclasses.replace(_selection(chosen, options), annotations=truce.annotations_for(route))
+    selection = dataclasses.replace(
+        _selection(chosen, options), annotations=truce.annotations_for(route), marks=_marks_to_take(route, options)
+    )
     overlay = around.overlay_for(route, selection, bundle.name) if around.overlays(route, selection) else None
     done = _as_a_swap(overlay) if overlay else _swap(route, selection, bundle, around)
     backup = route.backup
@@ -176,6 +191,7 @@ def _plan(
         operations=done.operations,
         hidden=never_shown([*(backup.changes if backup else ()), *done.changes]),
         in_front=overlay.summary if overlay else None,
+        why="taken over from the maintenance-operator" if selection.marks else "",
     )
     before = frozenset(route.pages)
     plan = Plan(route, selection, bundle, done, outcome, truce.paused_for(route), before, overlay)
@@ -192,8 +208,27 @@ def _selection(chosen: Chosen, options: MaintenanceOptions) -> Selection:
     return Selection(tuple(chosen.wishes), options.exempt)
 
 
+def _left_as_they_are(chosen: Sequence[Chosen], swapped: Sequence[Route]) -> list[Route]:
+    uids = {route.uid for route in swapped}
+    return [one.route for one in chosen if one.route.uid not in uids]
+
+
+def _marks_to_take(route: Route, options: MaintenanceOptions) -> tuple[str, ...]:
+    """What the maintenance-operator would find its page by, and its flag; not the one that our own operator follows."""
+    if not options.takeover:
+        return ()
+    kept = route.operator.enabled if follows_annotation(route) else ""
+    return tuple(mark for mark in route.operators_marks if mark != kept)
+
+
 def _swap(route: Route, selection: Selection, bundle: Bundle, around: Surroundings) -> Swap:
-    return swap(route.item, route.kind, selection, bundle.name, route.known, around.middlewares, around.openings.carve)
+    """A route of the maintenance-operator becomes what it was, and shows our page, in one patch: no request sees it."""
+    first = taken_back(route, selection.marks)  # it tests the spec for both
+    item = applied(route.item, first) if first else route.item
+    known = route.backup.changes if route.backup else ()
+    done = swap(item, route.kind, selection, bundle.name, known, around.middlewares, around.openings.carve)
+    done.operations = [*first, *(step for step in done.operations if not first or step["path"] != "/spec")]
+    return done
 
 
 def _with_places(plans: Sequence[Plan], outcome: MaintenanceOutcome) -> list[Plan]:
@@ -382,11 +417,25 @@ def _put_back(plans: Sequence[Plan], outcome: MaintenanceOutcome, run: Run) -> N
         for plan in fresh:
             problem = failed.get(plan.route.uid)
             if problem is None:
+                _flag_again(plan, run)
                 release((plan.route.namespace, plan.bundle.name), [plan.route.uid], run)
                 plan.outcome.state, plan.outcome.changed = "disabled", False
             else:  # it keeps its page and its backup
                 plan.outcome.state, plan.outcome.why = "failed", str(problem)
     outcome.changed = any(plan.outcome.changed for plan in plans)
+
+
+def _flag_again(plan: Plan, run: Run) -> None:
+    """Put the flag of the maintenance-operator back on a route that did not get our page."""
+    before = (plan.outcome.item or {}).get("metadata", {}).get("annotations") or {}
+    marks = {mark: before[mark] for mark in plan.selection.marks if mark in before}
+    try:
+        for route in look_again([plan.route], run.cluster).values() if marks else ():
+            patch_route(route, lambda now: annotate(now.item, marks), run, "flag")
+    except Interrupted:
+        raise
+    except Problem as problem:
+        plan.outcome.why = f"its annotation for the maintenance-operator is missing: {problem}"
 
 
 def _read_back(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> dict[str, Route]:
@@ -414,6 +463,8 @@ def _read_back(plans: Sequence[Plan], options: MaintenanceOptions, run: Run) -> 
 def _is_undone(plan: Plan, now: Route) -> bool:
     if plan.overlay:
         return not is_in_front(now, plan.overlay)
+    if any(mark in now.annotations for mark in plan.selection.marks):
+        return True  # the maintenance-operator was about to write, with what it had read before
     return any(place.page is None for place in _swap(now, plan.selection, plan.bundle, Surroundings()).swapped)
 
 
@@ -445,3 +496,17 @@ def _release_old_pages(plans: Sequence[Plan], scene: Scene, outcome: Maintenance
         state = release(place, uids, run)
         outcome.page_sets.append(PageSetOutcome(*place, scene.pages[place].digest, state))
         outcome.changed = True
+
+
+def _end_takeover(
+    found: Sequence[Route],
+    plans: Sequence[Plan],
+    scene: Scene,
+    options: MaintenanceOptions,
+    outcome: MaintenanceOutcome,
+    run: Run,
+) -> None:
+    """Our pages are shown: what the maintenance-operator has made for the routes, as they were found, goes."""
+    if options.takeover:
+        settled = frozenset(plan.route.uid for plan in plans if options.check_mode or plan.route.backup is not None)
+        remove_what_the_operator_made(found, scene, outcome, run, settled=settled, dry_run=options.check_mode)

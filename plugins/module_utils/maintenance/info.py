@@ -20,7 +20,7 @@ from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run, TargetOutcome
 from .pausing import ref_of
 from .scene import Route, Scene, look
-from .seed import SEED_MARKS, adopt_seed_backups
+from .seed import adopt_seed_backups, name_operator
 from .selection import choose, kinds_of, namespaces_of, needed_kinds
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ def tell_maintenance(
         widely=options.coverage,
         needed=needed_kinds(options.targets, meant),
     )
+    name_operator(scene, options.operator, outcome, run)
     adopt_seed_backups(scene, run)
     now = cluster.server_time()
     shown = []
     for one in choose(options.targets, meant, scene, before=True):
-        if one.route.is_in_maintenance or any(mark in one.route.annotations for mark in SEED_MARKS):
+        if one.route.is_in_maintenance or one.route.operators_marks:
             shown.append(one.route)
             outcome.targets.append(_told(one.route, scene, now))
     outcome.page_sets = [
@@ -112,4 +113,4 @@ def _drift(route: Route, scene: Scene) -> list[str]:
 
 
 def _exists(route: Route, page: str, scene: Scene) -> bool:
-    return (route.namespace, page) in scene.pages or any(mark in route.annotations for mark in SEED_MARKS)
+    return (route.namespace, page) in scene.pages or bool(route.operators_marks)

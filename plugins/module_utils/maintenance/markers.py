@@ -31,7 +31,6 @@ SOLVER = "acme.cert-manager.io/http01-solver"
 # The label with which a route opts in to our own operator.
 MANAGED = "sunset.dev/managed"
 
-SEED, SEED_ENABLED, SEED_PAGE, SEED_HOLDER = seed.PREFIX, seed.ENABLED, seed.PAGE, seed.HOLDER
-SEED_MARKER, SEED_SERVICE, SEED_USED_BY = SEED + "original-service", SEED + "service-name", SEED + "used-by"
+SEED_HOLDER, SEED_SERVICE, SEED_USED_BY = seed.HOLDER, seed.SERVICE, seed.USED_BY
 SEED_LABELS = {"app": "maintenance-page", "managed-by": "maintenance-operator"}
-SEED_BACKUP_LABEL = ("app", "maintenance-operator")
+SEED_BACKUP_LABEL, SEED_BACKUP_FOR = ("app", "maintenance-operator"), "backup-for"

@@ -21,9 +21,11 @@ from ..labels import Test, parse_selector
 from ..limits import check_run_options
 from ..objects import parse_time
 from ..problems import BadFields, BadOption
+from ..profiles.maintenance_operator import Names
 from .bypass import Bypass
 from .pages.bundle import Answering, PageSource, PageText
 from .route_kinds import ROUTE_KINDS, SERVICE, Backend, RouteKind
+from .seed_names import names_given
 from .workload import Autoscaling, Workload
 
 ACME = "/.well-known/acme-challenge/"
@@ -111,6 +113,8 @@ class MaintenanceOptions:
     check_mode: bool = False
     hashed: Mapping[str, Any] = field(default_factory=dict)  # options that the plan's hash covers
     backup_key_secret: str = ""  # namespace/name; empty: backups are not signed
+    takeover: bool = False  # routes that the maintenance-operator holds are taken from it
+    operator: Names | None = None  # how it calls its annotations; None: as its Deployment says, or as usual
 
 
 def parse_maintenance(
@@ -156,6 +160,8 @@ def parse_maintenance(
         check_mode=check_mode,
         hashed=hashed or {},
         backup_key_secret=_secret(params.get("backup_key_secret") or "", bad),
+        takeover=params["takeover"],
+        operator=names_given(params.get("maintenance_operator"), bad),
     )
     bad.raise_if_any()
     return options
@@ -170,6 +176,7 @@ def parse_info(params: Mapping[str, Any]) -> MaintenanceOptions:
         coverage=params["coverage"],
         kinds=ROUTE_KINDS + tuple(_route_kinds(params.get("route_kinds"), bad)),
         timeout=float(params["timeout"]),
+        operator=names_given(params.get("maintenance_operator"), bad),
     )
     bad.raise_if_any()
     return options

@@ -17,6 +17,7 @@ from ..clock import Clock, Deadline, StopSign
 from ..events import Tell, Warned
 from ..objects import ObjectRef
 from ..problems import Problem
+from ..profiles.maintenance_operator import DEFAULT_NAMES, Names
 from .backup_key import NO_KEY, BackupKey
 from .changes import Operation
 
@@ -86,6 +87,7 @@ class MaintenanceOutcome:
     unseen: list[str] = field(default_factory=list)
     swept: list[str] = field(default_factory=list)
     verified: list[str] = field(default_factory=list)  # hosts and paths seen behind the page
+    operator: Names = DEFAULT_NAMES  # how the maintenance-operator calls its annotations here
     plan_hash: str = ""
     changed: bool = False
     warnings: list[str] = field(default_factory=list)

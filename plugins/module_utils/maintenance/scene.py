@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
 from ..problems import BadOption, CannotLook, Interrupted, Problem, Refused
+from ..profiles.maintenance_operator import DEFAULT_NAMES, Names
 from ..well_known import CONFIG_MAPS
 from .backup_key import NO_KEY, BackupKey
 from .backups import Backup, backup_name, holders_in, made_at, not_readable, read_backup
@@ -46,6 +47,7 @@ class Route:
     recalled: Sequence[Change] = ()  # of places that the backup does not tell of
     overlay: Route | None = None  # a second route in front of it, made by us
     unreadable: Unreadable | None = None  # what should be its backup
+    operator: Names = DEFAULT_NAMES  # how the maintenance-operator calls its annotations here
 
     @property
     def known(self) -> Sequence[Change]:
@@ -85,6 +87,16 @@ class Route:
     @property
     def annotations(self) -> Mapping[str, str]:
         return self.item["metadata"].get("annotations") or {}
+
+    @property
+    def is_flagged(self) -> bool:
+        """The maintenance-operator is asked for its page."""
+        return self.annotations.get(self.operator.enabled) == self.operator.value
+
+    @property
+    def operators_marks(self) -> tuple[str, ...]:
+        """Annotations of the maintenance-operator that it carries."""
+        return tuple(mark for mark in self.operator.marks if mark in self.annotations)
 
     @property
     def is_in_maintenance(self) -> bool:
@@ -130,6 +142,8 @@ class Scene:
     strays: list[Route] = field(default_factory=list)  # overlays of routes that are not there
     resources: dict[str, tuple[RouteKind, Resource]] = field(default_factory=dict)
     unseen: list[str] = field(default_factory=list)  # where we could not look, and why
+    unlisted: list[str] = field(default_factory=list)  # kinds of routes among them
+    operators: list[Names] = field(default_factory=lambda: [DEFAULT_NAMES])  # of the maintenance-operator
     unreadable: list[Unreadable] = field(default_factory=list)
 
 
@@ -162,6 +176,7 @@ def look(
             if needed is None or (kind.group, kind.kind) in needed:
                 raise
             scene.unseen.append(f"{kind.name}: {problem.why}")
+            scene.unlisted.append(kind.name)
     overlays = [route for route in found if is_overlay(route.item)]
     scene.routes = {route.uid: route for route in found if route not in overlays}
     scene.strays = _put_in_front(overlays, scene.routes)

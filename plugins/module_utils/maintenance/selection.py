@@ -20,7 +20,7 @@ from ..profiles.route_annotations import ROUTE_ANNOTATIONS
 from .changes import latest
 from .claims import claim, services_in
 from .locations import Location, ServiceRef
-from .markers import MANAGED, SEED_ENABLED, SOLVER
+from .markers import MANAGED, SOLVER
 from .options import Target
 from .route_kinds import RouteKind
 from .scene import Route, Scene, find_kinds
@@ -134,8 +134,8 @@ def is_a_solver(route: Route) -> bool:
     return SOLVER in route.record.labels
 
 
-def why_no_page(route: Route) -> str:
-    """Empty where a page can be shown."""
+def why_no_page(route: Route, *, takeover: bool = False) -> str:
+    """Empty where a page can be shown. `takeover`: also where the maintenance-operator shows one."""
     if route.record.terminating:
         return "it is being deleted"
     for refusal in route.kind.refusals:
@@ -146,11 +146,19 @@ def why_no_page(route: Route) -> str:
         rule = ROUTE_ANNOTATIONS.get(key)
         if rule and rule.refuse and value == "true":
             return f"{rule.refuse} ({key})"
-    # Where a route follows our own operator, the annotation is the wish, not the other operator's page.
-    ours = route.record.labels.get(MANAGED) == "true"
-    if (route.annotations.get(SEED_ENABLED) == "true" and not ours) or _has_seed_page(route):
-        return "the maintenance-operator shows a page there; take it away first, with state: disabled"
+    if not takeover and (asks_operator(route) or _has_seed_page(route)):
+        return "the maintenance-operator shows a page there; set takeover: true, or take it away with state: disabled"
     return ""
+
+
+def asks_operator(route: Route) -> bool:
+    """The maintenance-operator of the community is asked for its page, not our own operator."""
+    return route.is_flagged and not follows_annotation(route)
+
+
+def follows_annotation(route: Route) -> bool:
+    """Where a route follows our own operator, the annotation is the wish, not the other operator's page."""
+    return route.record.labels.get(MANAGED) == "true"
 
 
 def _has_seed_page(route: Route) -> bool:

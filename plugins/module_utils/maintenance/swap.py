@@ -65,6 +65,8 @@ class Selection:
     exempt: tuple[str, ...] = ()
     # Annotations for the time: by these whoever would put the route back is asked not to.
     annotations: tuple[tuple[str, str], ...] = ()
+    # Annotations of the maintenance-operator, whose page this one takes over: they go for good.
+    marks: tuple[str, ...] = ()
 
     def takes(self, location: Location) -> bool:
         return any(wish.takes(location) for wish in self.wishes)

@@ -19,7 +19,7 @@ from .backups import made_at
 from .changes import annotate
 from .disable import bring_back
 from .hosting import release
-from .markers import MARKER, SEED_ENABLED, SEED_MARKER, SEED_PAGE, SEED_SERVICE
+from .markers import MARKER, SEED_SERVICE
 from .options import MaintenanceOptions
 from .outcome import MaintenanceOutcome, PageSetOutcome, Run
 from .overlaying import remove
@@ -27,16 +27,24 @@ from .patching import Vanished, patch_route
 from .pausing import sweep_pauses
 from .recording import forget
 from .scene import Route, Scene, look
-from .seed import adopt_seed_backups, is_seeds, seed_backup_of, sweep_seed_pages
+from .seed import (
+    adopt_seed_backups,
+    is_seeds,
+    name_operator,
+    seed_backup_of,
+    seed_backups,
+    sweep_seed_backups,
+    sweep_seed_pages,
+)
 from .selection import choose, kinds_of, namespaces_of
-
-_STALE = (MARKER, SEED_MARKER, SEED_SERVICE, SEED_PAGE)
 
 
 def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) -> None:
     meant = kinds_of(options.targets, options.kinds, run.cluster)
     namespaces = namespaces_of(options.targets)
     scene = look(options.kinds, namespaces, run.cluster, widely=False, key=run.key)
+    its_backups = seed_backups(namespaces, run)
+    name_operator(scene, options.operator, outcome, run, its_backups)
     adopt_seed_backups(scene, run)
     chosen = choose(options.targets, meant, scene, before=True)
     now = run.cluster.server_time()
@@ -57,6 +65,7 @@ def sweep(options: MaintenanceOptions, outcome: MaintenanceOutcome, run: Run) ->
     sweep_pauses(outcome, run, namespaces, dry_run=options.check_mode)
     _sweep_pages(scene, old, options, outcome, run)
     outcome.swept += sweep_seed_pages(scene, namespaces, run, dry_run=options.check_mode)
+    outcome.swept += sweep_seed_backups(its_backups, scene, run, old=old, dry_run=options.check_mode)
     outcome.changed = outcome.changed or bool(outcome.swept)
     if failure is not None:
         raise failure
@@ -67,7 +76,7 @@ def _is_over(route: Route, now: float) -> bool:
     if route.backup is not None and route.backup.until is not None and route.backup.until <= now:
         return True
     seeds = seed_backup_of(route) or (is_seeds(route) and bool(route.pages))
-    return seeds and route.annotations.get(SEED_ENABLED) != "true"
+    return seeds and not route.is_flagged
 
 
 def _is_left_over(route: Route, old: float) -> bool:
@@ -80,16 +89,16 @@ def _sweep_route(
 ) -> None:
     if route.pages:
         gone = [page for page in sorted(route.pages) if (route.namespace, page) not in scene.pages]
-        seeds = SEED_MARKER in route.annotations
-        if gone and not seeds:
+        if gone and route.operator.marker not in route.annotations:
             advice = "run state: enabled or state: disabled" if route.backup else "no backup; give it a backend by hand"
             outcome.warn(f"{route.ref} shows {gone[0]}, which does not exist: {advice}", run.tell)
         return
-    if route.annotations.get(SEED_ENABLED) == "true":
+    if route.is_flagged:
         return  # the operator is about to show its page
     # With its backup it is put back whole, later: the marker says that there is something to put back.
     kept = MARKER if route.backup is not None else ""
-    stale = {key: ABSENT for key in _STALE if key in route.annotations and key != kept}
+    marks = (MARKER, route.operator.marker, SEED_SERVICE)
+    stale = {key: ABSENT for key in marks if key in route.annotations and key != kept}
     if stale:
         outcome.swept.append(f"marks on {route.ref}")
         if not options.check_mode:

@@ -33,6 +33,7 @@ ALTERNATIVES: dict[str, str] = {
     # Delivery
     "Argo CD": "start Argo CD again and let it finish",
     "Flux": "start Flux again, or keep what it deployed: set spec.prune to false, or suspend it, before it is deleted",
+    "source.extensions.fluxcd.io/finalizer": "start source-watcher again and let it finish",
     "Rancher Fleet": "start fleet-agent again; keepResources: true on the GitRepo leaves what it deployed",
     "Rancher": "start Rancher again, or clean the cluster with Rancher's own cleanup job",
     "Operator Lifecycle Manager": "start olm-operator again and delete the ClusterServiceVersion through it",
@@ -40,6 +41,7 @@ ALTERNATIVES: dict[str, str] = {
     "Open Cluster Management": "use sunset.kube.managed_cluster, which takes a cluster out in order",
     "Landscaper": "start Landscaper again; its annotation delete-without-uninstall leaves what it deployed",
     # Clouds and servers
+    "watchoperation.ops.crossplane.io": "start Crossplane again and let it finish",
     "Crossplane": "start Crossplane and its provider again; deletionPolicy: Orphan leaves what is in the cloud",
     "AWS Controllers for Kubernetes": "start its controller again; services.k8s.aws/deletion-policy: retain leaves"
     " what is in the cloud",
@@ -64,10 +66,12 @@ ALTERNATIVES: dict[str, str] = {
     "kubevirt.io/virtOperatorFinalizer": "start virt-operator again, and delete the KubeVirt object through it",
     "Velero": "start Velero again, and see that it reaches the storage location",
     "cert-manager": "start cert-manager again, and see that it reaches the DNS provider",
-    "Kyverno": "start Kyverno again, or remove its webhook configurations",
+    "Kyverno": "start Kyverno again, where it is 1.17 or older; later ones never remove it: use sunset.kube.drain with"
+    " profile kyverno",
     "ngrok operator": "use sunset.kube.drain with profile ngrok, which lets go in order",
     "CloudNativePG": "let the Cluster of the database run: its pods remove it; databaseReclaimPolicy: retain leaves"
     " what is inside PostgreSQL",
+    "cnpg.io/cleanupPlugin": "start the operator of CloudNativePG again and let it finish",
     "pushsecret.externalsecrets.io/finalizer": "start External Secrets again; deletionPolicy: None leaves the secrets"
     " at the provider",
     "secretstore.externalsecrets.io/finalizer": "start External Secrets again, and delete the PushSecrets that use this"

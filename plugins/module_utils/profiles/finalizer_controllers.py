@@ -14,6 +14,8 @@ from __future__ import annotations
 OWN_CONTROLLERS: dict[str, tuple[str, ...]] = {
     "finalizer.managedresource.crossplane.io": (),
     "in-use.crossplane.io": (),
+    "watchoperation.ops.crossplane.io": ("crossplane",),
+    "source.extensions.fluxcd.io/finalizer": ("source-watcher",),
     "*.infrastructure.cluster.x-k8s.io": (),
     "*.controlplane.cluster.x-k8s.io": (),
     # Pods of the database, see at_home.py.

@@ -49,8 +49,14 @@ PRODUCTS: tuple[Product, ...] = (
     ),
     Product(
         "Flux",
-        ("kustomize-controller", "helm-controller", "source-controller"),
-        (("finalizers.fluxcd.io", "everything that Flux deployed from it", LEFTOVERS),),
+        (
+            *("kustomize-controller", "helm-controller", "source-controller", "notification-controller"),
+            *("image-automation-controller", "image-reflector-controller"),
+        ),
+        (
+            ("finalizers.fluxcd.io", "everything that Flux deployed from it", LEFTOVERS),
+            ("source.extensions.fluxcd.io/finalizer", "artifacts that were made from sources", LEFTOVERS),
+        ),
     ),
     Product(
         "Rancher Fleet",
@@ -85,6 +91,7 @@ PRODUCTS: tuple[Product, ...] = (
             ("in-use.crossplane.io", "credentials that managed resources still need", LEFTOVERS),
             ("defined.apiextensions.crossplane.io", "composites of this definition", DATA),
             ("offered.apiextensions.crossplane.io", "claims of this definition", DATA),
+            ("watchoperation.ops.crossplane.io", "the watches that start Operations", NOTHING),
             ("revision.pkg.crossplane.io", "definitions that a package installed", LEFTOVERS),
             ("lock.pkg.crossplane.io", "the list of installed packages", LEFTOVERS),
         ),
@@ -311,7 +318,10 @@ PRODUCTS: tuple[Product, ...] = (
     Product(
         "CloudNativePG",
         ("cloudnative-pg", "cnpg-controller-manager"),
-        (("cnpg.io/delete*", "a database, publication or subscription inside PostgreSQL", DATA),),
+        (
+            ("cnpg.io/delete*", "a database, role, publication or subscription inside PostgreSQL", DATA),
+            ("cnpg.io/cleanupPlugin", "the registration of a plugin", NOTHING),
+        ),
     ),
     Product(
         "Zalando postgres-operator",

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..labels import Test, parse_selector
+from ..labels import parse_selector
 from ..objects import ObjectRef, Record, Resource, record_of, ref_to
 from ..paths import value_at
 from ..well_known import WORKLOADS
@@ -30,6 +30,7 @@ class Controller:
     record: Record
     wanted: int
     available: int
+    labels: tuple[Mapping[str, str], ...] = ()  # its own, and those of its pods
 
     @property
     def ref(self) -> ObjectRef:
@@ -39,25 +40,20 @@ class Controller:
     def can_be_scaled(self) -> bool:
         return self.resource.plural != "daemonsets"
 
+    def fits(self, selectors: Sequence[str]) -> bool:
+        """By its labels or those of its pods: some products label only these."""
+        return any(test(some) for test in map(parse_selector, selectors) for some in self.labels)
+
 
 def labelled(
     selectors: Sequence[str], namespace: str, cluster: Cluster, names: Collection[str] = ()
 ) -> list[Controller]:
-    """By the labels of the workload or of its pods: some products label only these. Or by its own name, if known."""
+    """By labels, or by its own name, if known."""
     if not selectors:
         return []
-    wanted = [parse_selector(selector) for selector in selectors]
     items = [(resource, item) for resource in WORKLOADS for item in cluster.list_whole(resource, namespace or None)]
-    return [
-        _controller(resource, item)
-        for resource, item in items
-        if value_at(item, "metadata.name") in names or _is_of(item, wanted)
-    ]
-
-
-def _is_of(item: Mapping[str, Any], tests: Sequence[Test]) -> bool:
-    labels = [value_at(item, path) or {} for path in ("metadata.labels", "spec.template.metadata.labels")]
-    return any(test(some) for test in tests for some in labels)
+    workloads = [_controller(resource, item) for resource, item in items]
+    return [one for one in workloads if one.record.name in names or one.fits(selectors)]
 
 
 def _controller(resource: Resource, item: Mapping[str, Any]) -> Controller:
@@ -65,4 +61,5 @@ def _controller(resource: Resource, item: Mapping[str, Any]) -> Controller:
     scheduled, ready = (int(value_at(item, f"status.{key}") or 0) for key in ("desiredNumberScheduled", "numberReady"))
     wanted = scheduled if resource.plural == "daemonsets" else 1 if replicas is None else int(replicas)
     available = int(value_at(item, "status.availableReplicas") or 0) or ready
-    return Controller(resource, record_of(item["metadata"]), wanted, available)
+    labels = tuple(value_at(item, path) or {} for path in ("metadata.labels", "spec.template.metadata.labels"))
+    return Controller(resource, record_of(item["metadata"]), wanted, available, labels)

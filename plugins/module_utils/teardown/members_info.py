@@ -18,7 +18,7 @@ from ..terms import Terms
 from .guards import keep_marker_of, why_not_owned, why_unconfirmed
 from .members.claims import Claim
 from .members.looking import Looker, Member
-from .members.sources import read_members
+from .members.sources import OtherCluster, read_members
 from .plan import Plan
 from .ranked_delete import RankedOptions, ground_of, plan_of
 
@@ -45,10 +45,14 @@ class ShownMembers:
 
 
 def show_members(
-    option: Mapping[str, Any], cluster: Cluster, tell: Tell, hashed: Mapping[str, Any] | None = None
+    option: Mapping[str, Any],
+    cluster: Cluster,
+    other_cluster: OtherCluster,
+    tell: Tell,
+    hashed: Mapping[str, Any] | None = None,
 ) -> ShownMembers:
     """`hashed`: what `ranked_delete` has in its plan's hash by default, so that both give the same one."""
-    membership = read_members(option, cluster)
+    membership = read_members(option, cluster, other_cluster)
     shown = ShownMembers(membership.source, membership.missing)
     terms = Terms({"": cluster.identity()}, hashed or {})
     shown.plan.terms = terms

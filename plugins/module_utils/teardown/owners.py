@@ -11,13 +11,13 @@ fits proves life. Not finding an owner proves nothing, but of products that alwa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..objects import Resource
 from ..profiles.at_home import AT_HOME, BY_PODS
 from ..profiles.built_in_groups import BUILT_IN_GROUPS
+from ..profiles.field_managers import TOOLS
 from .catalogue import controllers_behind, known
 from .owner_facts import Around, Lease, Life, Owner, OwnerFacts, Release, Workload, fetch_owner_facts
 
@@ -33,11 +33,6 @@ __all__ = [
     "is_of_the_kind",
     "judge_owner",
 ]
-
-# Managers that people and generic tools use: they say nothing about a controller.
-NOBODY = re.compile(
-    r"^(kubectl.*|helm|helm-controller|kustomize.*|argocd.*|sunset\.kube|python.*|okhttp|unknown|curl|)$", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -239,7 +234,7 @@ def controller_names(finalizer: str, managers: Sequence[str], kind: Resource | N
 
 def is_a_controller(manager: str) -> bool:
     """Whether a field manager tells which program it is: neither a person's tool, nor a name that all programs use."""
-    return not NOBODY.match(manager) and manager.lower() not in _TOO_COMMON
+    return not TOOLS.fullmatch(manager.lower()) and manager.lower() not in _TOO_COMMON
 
 
 def _catalogued(finalizer: str, kind: Resource | None) -> tuple[str, ...]:

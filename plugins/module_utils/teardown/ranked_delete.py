@@ -178,7 +178,7 @@ def delete_ranked(
     began = clock.now()
     cluster.limit_to(Deadline(clock, options.run.timeout))
     outcome = RankedOutcome(check_mode=options.check_mode)
-    membership = read_members(options.members, cluster)
+    membership = read_members(options.members, cluster, other_cluster)
     outcome.source = membership.source
     if membership.missing:
         outcome.plan.terms = Terms({"": cluster.identity()}, options.hashed)

@@ -27,6 +27,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.ranked_delete
 from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, Told, named
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
+    NO_CONTEXTS,
     ROLES,
     SECRETS,
     FakeCluster,
@@ -246,7 +247,7 @@ def test_a_report_can_be_made_of_any_result(check_mode: bool) -> None:
 
 
 def test_members_are_shown_with_source_owner_and_marker() -> None:
-    found = members_result(show_members({"objects": MEMBERS["objects"]}, cluster(), Told()), REQUESTS)
+    found = members_result(show_members({"objects": MEMBERS["objects"]}, cluster(), NO_CONTEXTS, Told()), REQUESTS)
     assert [
         (named_ref(row["object"]), row["source"], row["owned"], bool(row["keep_marker"])) for row in found["members"]
     ] == [
@@ -259,5 +260,5 @@ def test_members_are_shown_with_source_owner_and_marker() -> None:
 
 
 def test_an_absent_object_of_the_core_group_has_a_proper_version() -> None:
-    found = members_result(show_members(MEMBERS, cluster(), Told()), REQUESTS)
+    found = members_result(show_members(MEMBERS, cluster(), NO_CONTEXTS, Told()), REQUESTS)
     assert [row["api_version"] for row in found["absent"]] == ["v1"]

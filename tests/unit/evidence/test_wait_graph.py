@@ -15,7 +15,12 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.bloc
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
 from ansible_collections.sunset.kube.tests.unit.evidence.test_report_html import EVIL, Reading
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAINS, NAMESPACES, PODS, Told
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, WEBHOOKS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
+    CONFIG_MAPS,
+    NO_CONTEXTS,
+    WEBHOOKS,
+    FakeCluster,
+)
 
 F = "shop.example.com/cleanup"
 KNOWN = "finalizer.acme.cert-manager.io"
@@ -31,7 +36,7 @@ def going(*, operator: bool = False) -> FakeCluster:
 
 
 def graph_of(cluster: FakeCluster, **target: str) -> dict[str, Any]:
-    told = explain_blockers(Target(**(target or {"namespace": "shop"})), cluster, Told())  # type: ignore[arg-type]
+    told = explain_blockers(Target(**(target or {"namespace": "shop"})), cluster, NO_CONTEXTS, Told())  # type: ignore[arg-type]
     graph = wait_graph([told])
     assert graph is not None
     return graph
@@ -129,7 +134,7 @@ def test_a_great_graph_is_cut_to_what_can_be_read_and_the_rest_is_counted() -> N
 def test_where_nothing_waits_there_is_no_graph() -> None:
     cluster = FakeCluster()
     cluster.add(DOMAINS, "web")
-    assert wait_graph([explain_blockers(Target(kind="domains"), cluster, Told())]) is None  # type: ignore[arg-type]
+    assert wait_graph([explain_blockers(Target(kind="domains"), cluster, NO_CONTEXTS, Told())]) is None  # type: ignore[arg-type]
     assert wait_graph([]) is None
 
 

@@ -113,7 +113,10 @@ BEHIND: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "something of Flux": (
         "finalizers.fluxcd.io",
         "",
-        ("kustomize-controller", "helm-controller", "source-controller"),
+        (
+            *("kustomize-controller", "helm-controller", "source-controller", "notification-controller"),
+            *("image-automation-controller", "image-reflector-controller"),
+        ),
     ),
     "a managed resource": ("finalizer.managedresource.crossplane.io", "buckets.s3.aws.upbound.io", ()),
     "a server": ("awsmachine.infrastructure.cluster.x-k8s.io", "awsmachines.infrastructure.cluster.x-k8s.io", ()),

@@ -22,6 +22,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     DEFAULTS,
     DEFINITIONS,
+    NO_CONTEXTS,
     REPLICA_SETS,
     ROLES,
     SECRETS,
@@ -433,7 +434,7 @@ def test_bad_members_a_bad_order_and_bad_numbers_are_told_at_once() -> None:
 def test_members_are_shown_with_owner_and_marker_and_the_plan_that_a_run_would_make() -> None:
     cluster = release()
     cluster.change(CONFIG_MAPS, "settings", annotations={"sunset.dev/keep": "true"})
-    shown = show_members(HELM, cluster, Told())
+    shown = show_members(HELM, cluster, NO_CONTEXTS, Told())
     assert {str(each.member.ref): (each.owned, bool(each.keep_marker)) for each in shown.members} == {
         "ConfigMap shop/settings": (False, True),
         "Deployment shop/web": (True, False),
@@ -446,5 +447,5 @@ def test_members_are_shown_with_owner_and_marker_and_the_plan_that_a_run_would_m
 
 
 def test_members_of_what_is_missing_are_nobody() -> None:
-    shown = show_members(HELM, FakeCluster(), Told())
+    shown = show_members(HELM, FakeCluster(), NO_CONTEXTS, Told())
     assert (shown.members, shown.missing.startswith("there is no record")) == ([], True)

@@ -11,9 +11,19 @@ from __future__ import annotations
 
 from typing import Any
 
+_APPLICATIONS = "app.kubernetes.io/name=argocd-application-controller"
+_APPLICATION_SETS = "app.kubernetes.io/name=argocd-applicationset-controller"
+
 PROFILE: dict[str, Any] = {
     "name": "argo-cd",
     "title": "Argo CD",
+    "checked": [
+        {"version": "2.8.0", "how": ["source read"]},
+        {"version": "2.14.0", "how": ["source read"]},
+        {"version": "3.2.0", "how": ["source read"]},
+        {"version": "3.5.1", "how": ["source read"]},
+        {"version": "3.5.6", "how": ["source read", "CRDs applied"]},
+    ],
     "finalizers": [
         "resources-finalizer.argocd.argoproj.io",
         "resources-finalizer.argocd.argoproj.io/foreground",
@@ -25,14 +35,11 @@ PROFILE: dict[str, Any] = {
         "post-delete-finalizer.argocd.argoproj.io/cleanup",
     ],
     "operator_kinds": [
-        {"group": "argoproj.io", "kind": "ApplicationSet"},
-        {"group": "argoproj.io", "kind": "Application"},
-        {"group": "argoproj.io", "kind": "AppProject"},
+        {"group": "argoproj.io", "kind": "ApplicationSet", "finalized_by": [_APPLICATION_SETS]},
+        {"group": "argoproj.io", "kind": "Application", "finalized_by": [_APPLICATIONS]},
+        {"group": "argoproj.io", "kind": "AppProject", "finalized_by": [_APPLICATIONS]},
     ],
-    "workloads": [
-        "app.kubernetes.io/name=argocd-application-controller",
-        "app.kubernetes.io/name=argocd-applicationset-controller",
-    ],
+    "workloads": [_APPLICATIONS, _APPLICATION_SETS],
     # Where an Application's workloads run: often another cluster.
     "external_ids": {"Application": ["spec.destination.server", "spec.destination.name"]},
     "notes": [

@@ -14,6 +14,12 @@ from typing import Any
 PROFILE: dict[str, Any] = {
     "name": "cert-manager",
     "title": "cert-manager",
+    "checked": [
+        {"version": "1.12.0", "how": ["source read"]},
+        {"version": "1.18.2", "how": ["source read"]},
+        {"version": "1.21.1", "how": ["source read"]},
+        {"version": "1.21.2", "how": ["source read", "CRDs applied"]},
+    ],
     "finalizers": ["finalizer.acme.cert-manager.io", "acme.cert-manager.io/finalizer"],
     # Orders, Certificates and Issuers carry no finalizer.
     "operator_kinds": [{"group": "acme.cert-manager.io", "kind": "Challenge"}],

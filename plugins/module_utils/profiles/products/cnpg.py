@@ -4,6 +4,8 @@
 
 """CloudNativePG 1.25 and later: what is declared inside a database server. Clusters carry no finalizer.
 
+DatabaseRole is there from 1.30 on. 1.29 and 1.30 also hold the Services of plugins.
+
 Room: profiles (data).
 """
 
@@ -14,23 +16,41 @@ from typing import Any
 PROFILE: dict[str, Any] = {
     "name": "cnpg",
     "title": "CloudNativePG",
-    "finalizers": ["cnpg.io/deleteDatabase", "cnpg.io/deletePublication", "cnpg.io/deleteSubscription"],
+    "checked": [
+        {"version": "1.25.0", "how": ["source read"]},
+        {"version": "1.29.0", "how": ["source read"]},
+        {"version": "1.30.0", "how": ["source read"]},
+        {"version": "1.30.1", "how": ["source read", "CRDs applied"]},
+    ],
+    "finalizers": [
+        "cnpg.io/deleteDatabase",
+        "cnpg.io/deletePublication",
+        "cnpg.io/deleteSubscription",
+        "cnpg.io/deleteRole",
+        "cnpg.io/cleanupPlugin",
+    ],
+    # Services that register a plugin: part of the plugin's installation, not of the operator's.
+    "user_kinds": [{"group": "", "kind": "Service", "finalizers": ["cnpg.io/cleanupPlugin"]}],
     "operator_kinds": [
         {"group": "postgresql.cnpg.io", "kind": "Subscription"},
         {"group": "postgresql.cnpg.io", "kind": "Publication"},
         {"group": "postgresql.cnpg.io", "kind": "Database"},
+        # A role that owns a database goes after it.
+        {"group": "postgresql.cnpg.io", "kind": "DatabaseRole"},
     ],
     "workloads": ["app.kubernetes.io/name=cloudnative-pg"],
     "external_ids": {
         "Subscription": ["spec.cluster.name", "spec.dbname", "spec.name"],
         "Publication": ["spec.cluster.name", "spec.dbname", "spec.name"],
         "Database": ["spec.cluster.name", "spec.name"],
+        "DatabaseRole": ["spec.cluster.name", "spec.name"],
     },
     # Each says itself whether it goes from the server too; the default is retain.
     "own_policy": {
         "Subscription": {"path": "spec.subscriptionReclaimPolicy", "deletes": "delete"},
         "Publication": {"path": "spec.publicationReclaimPolicy", "deletes": "delete"},
         "Database": {"path": "spec.databaseReclaimPolicy", "deletes": "delete"},
+        "DatabaseRole": {"path": "spec.databaseRoleReclaimPolicy", "deletes": "delete"},
     },
     "notes": [
         "A Cluster has no finalizer: deleting it, or its definition, deletes its pods and volume claims at once.",

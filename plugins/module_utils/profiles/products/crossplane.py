@@ -14,10 +14,18 @@ from typing import Any
 PROFILE: dict[str, Any] = {
     "name": "crossplane",
     "title": "Crossplane",
+    "checked": [
+        {"version": "1.14.0", "how": ["source read"]},
+        {"version": "1.20.0", "how": ["source read"]},
+        {"version": "2.0.0", "how": ["source read"]},
+        {"version": "2.3.4", "how": ["source read"]},
+        {"version": "2.4.2", "how": ["source read", "CRDs applied"]},
+    ],
     "finalizers": [
         "usage.apiextensions.crossplane.io",
         "offered.apiextensions.crossplane.io",
         "defined.apiextensions.crossplane.io",
+        "watchoperation.ops.crossplane.io",
         "revision.pkg.crossplane.io",
         "lock.pkg.crossplane.io",
         # On kinds without fixed names: claims, composites, managed resources, provider configurations.
@@ -27,6 +35,8 @@ PROFILE: dict[str, Any] = {
         "in-use.crossplane.io",
     ],
     "operator_kinds": [
+        # It starts Operations whenever what it watches changes: it must go before anything else does.
+        {"group": "ops.crossplane.io", "kind": "WatchOperation"},
         {"group": "protection.crossplane.io", "kind": "Usage"},
         {"group": "protection.crossplane.io", "kind": "ClusterUsage"},
         {"group": "apiextensions.crossplane.io", "kind": "Usage"},

@@ -14,6 +14,12 @@ from typing import Any
 PROFILE: dict[str, Any] = {
     "name": "istio",
     "title": "Istio",
+    "checked": [
+        {"version": "1.5.0", "how": ["source read"]},
+        {"version": "1.10.0", "how": ["source read"]},
+        {"version": "1.22 (development)", "how": ["source read", "CRDs applied"]},
+        {"version": "1.23.0", "how": ["source read"]},
+    ],
     "finalizers": ["istio-finalizer.install.istio.io"],
     # One per revision, so none of them stands for the whole installation.
     "operator_kinds": [{"group": "install.istio.io", "kind": "IstioOperator"}],

@@ -33,6 +33,12 @@ _KINDS = (
 PROFILE: dict[str, Any] = {
     "name": "rook",
     "title": "Rook Ceph",
+    "checked": [
+        {"version": "1.12.0", "how": ["source read"]},
+        {"version": "1.18.0", "how": ["source read"]},
+        {"version": "1.20.4", "how": ["source read", "CRDs applied"]},
+        {"version": "1.20.6", "how": ["source read"]},
+    ],
     # Each in full: they guard data, and a glob takes none of these.
     "finalizers": [*(f"{kind.lower()}.{_GROUP}" for kind in _KINDS), _KEYS],
     # Keys and addresses of the monitors: without them nobody gets at the data again. Never deleted here.
@@ -45,6 +51,8 @@ PROFILE: dict[str, Any] = {
     "external_ids": {"CephCluster": ["status.ceph.fsid", "spec.dataDirHostPath"]},
     "notes": [
         "Deleting a pool, filesystem or object store deletes its data. Its claims and buckets must go first.",
+        "Claimed buckets (ObjectBucketClaim) have objectbucket.io/finalizer, which NooBaa uses, too. It is left: delete"
+        " the claims while the operator runs.",
         "The disks keep their data, unless the CephCluster's cleanupPolicy.confirmation is yes-really-destroy-data.",
         "Save the monitors' Secret and ConfigMap before letting them go: they are the way back to the data.",
     ],

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...events import Tell
 from ...objects import ObjectRef, Record, Resource, ref_to
 from ..healers import BringsBack
+from ..members.sources import OtherCluster
 from ..obstacles.obstacle import API_SERVICE, Obstacle
 from .cause import GITOPS
 from .causes import Cause, causes_of
@@ -70,9 +71,10 @@ class Explanation:
     unreadable: list[str] = field(default_factory=list)
 
 
-def explain_blockers(target: Target, cluster: Cluster, tell: Tell) -> Explanation:
+def explain_blockers(target: Target, cluster: Cluster, other_cluster: OtherCluster, tell: Tell) -> Explanation:
     census = Census(cluster, tell)
-    return explain_subjects(find_subjects(target, census, cluster, tell), census, cluster, dry_run=target.dry_run)
+    subjects = find_subjects(target, census, cluster, other_cluster, tell)
+    return explain_subjects(subjects, census, cluster, dry_run=target.dry_run)
 
 
 def explain_subjects(subjects: Subjects, census: Census, cluster: Cluster, *, dry_run: bool = False) -> Explanation:

@@ -19,7 +19,7 @@ from ...problems import CannotLook
 from ...well_known import DEFINITIONS, NAMESPACES
 from ..members.claims import Membership
 from ..members.looking import Looker
-from ..members.sources import chosen_source, read_members
+from ..members.sources import OtherCluster, chosen_source, read_members
 from .census import Census, Seen
 from .target import Target
 
@@ -57,12 +57,14 @@ def survivors_as_subjects(found: Sequence[Seen], census: Census, cluster: Cluste
     return subjects
 
 
-def find_subjects(target: Target, census: Census, cluster: Cluster, tell: Tell) -> Subjects:
+def find_subjects(
+    target: Target, census: Census, cluster: Cluster, other_cluster: OtherCluster, tell: Tell
+) -> Subjects:
     if target.members is not None:
         source, value = chosen_source(target.members)
         if source == "namespace":  # the namespace itself is of interest too, and closed kinds are no reason to stop
             return _of_namespace(str(value), census, cluster)
-        return _of_members(target, census, cluster, tell)
+        return _of_members(target, census, cluster, other_cluster, tell)
     if target.kind:
         return _of_kind(target, census, cluster)
     if target.namespace:
@@ -150,8 +152,8 @@ class _TolerantLooker(Looker):
         self._census.attempt(kind.qualified, lambda: super(_TolerantLooker, self)._list_one(scope), kind, place)
 
 
-def _of_members(target: Target, census: Census, cluster: Cluster, tell: Tell) -> Subjects:
-    membership: Membership = read_members(target.members or {}, cluster)
+def _of_members(target: Target, census: Census, cluster: Cluster, other_cluster: OtherCluster, tell: Tell) -> Subjects:
+    membership: Membership = read_members(target.members or {}, cluster, other_cluster)
     subjects = Subjects(membership.source, missing=membership.missing)
     if membership.missing:
         return subjects

@@ -57,7 +57,7 @@ class Anchor:
 
 def find_anchor(profile: Profile, wish: AnchorWish, cluster: Cluster) -> Anchor | None:
     """The installation's anchor. None: there is none, which is no reason not to drain."""
-    rule = _rule(profile, wish)
+    rule = anchor_rule(profile, wish)
     if rule is None:
         return None
     finding = cluster.find_kind(rule.kind.group, rule.kind.kind)
@@ -89,7 +89,7 @@ def find_anchor(profile: Profile, wish: AnchorWish, cluster: Cluster) -> Anchor 
 
 def live_anchors(profile: Profile, wish: AnchorWish, cluster: Cluster) -> tuple[ObjectRef, ...]:
     """Those of other installations, asked for when ours is not there (any more)."""
-    rule = _rule(profile, wish)
+    rule = anchor_rule(profile, wish)
     resource = cluster.find_kind(rule.kind.group, rule.kind.kind).resource if rule else None
     if resource is None:
         return ()
@@ -97,7 +97,8 @@ def live_anchors(profile: Profile, wish: AnchorWish, cluster: Cluster) -> tuple[
     return tuple(ref_to(resource, record) for record in records if not record.terminating)
 
 
-def _rule(profile: Profile, wish: AnchorWish) -> AnchorRule | None:
+def anchor_rule(profile: Profile, wish: AnchorWish) -> AnchorRule | None:
+    """What an anchor is: as the task says, or as the profile does."""
     if not wish.kind:
         if wish.name and profile.anchor is None:
             raise BadOption(

@@ -9,7 +9,7 @@ Room: teardown. Stopped ones are started again when the drain does not come to i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,15 @@ from ...clock import Clock, Deadline, StopSign
 from ...events import Did, Tell
 from ...paths import value_at
 from ...problems import Problem
+from ...well_known import PODS
 from ..controllers import Controller, labelled
 from ..owners import Lease, Life, Owner, fetch_owner_facts, is_a_controller, judge_owner
-from .profile import Profile
+from .profile import Profile, ProfileKind
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-_STOPPING = 30.0  # seconds to wait for the last pod of a stopped controller
+_STOPPING = 60.0  # seconds to wait for the last pod of a stopped controller: the usual grace period, twice
 _LOOK_AGAIN = 0.5
 
 
@@ -32,11 +33,19 @@ _LOOK_AGAIN = 0.5
 class Controllers:
     found: list[Controller] = field(default_factory=list)
     owner: Owner = field(default_factory=lambda: Owner(Life.UNKNOWN, "", "nobody looked"))
+    owners: Mapping[tuple[str, ...], Owner] = field(default_factory=dict)  # of kinds with a controller of their own
+    others: bool = False  # another installation runs in the same namespace
+    names: Collection[str] = ()
 
     @property
     def running(self) -> list[Controller]:
-        """Those that can be stopped."""
-        return [one for one in self.found if one.wanted and one.can_be_scaled]
+        """Those that can be stopped. Beside another installation only those that are known by their names."""
+        mine = [one for one in self.found if not self.others or one.record.name in self.names]
+        return [one for one in mine if one.wanted and one.can_be_scaled]
+
+    def owner_of(self, kind: ProfileKind) -> Owner:
+        """Who takes the finalizers off objects of this kind."""
+        return self.owners.get(kind.finalized_by, self.owner)
 
 
 def find_controllers(
@@ -46,30 +55,96 @@ def find_controllers(
     cluster: Cluster,
     foreign: Collection[str] = (),
     names: Collection[str] = (),
+    others: bool = False,
 ) -> Controllers:
     """By the labels of the profile, in the installation's namespace; else by what fits the finalizers' names.
 
-    `foreign` are namespaces of other installations: nobody there works for us, and nobody there is stopped.
-    `names` are what the task and the objects themselves call the controller.
+    `foreign` are namespaces of other installations: no controller there is ours, and none there is stopped. `others`
+    says that one of them shares our namespace. `names` are what the task and the objects call the controller.
     """
     try:
         # A name alone is one of many in a whole cluster.
-        everybody = labelled(profile.workloads, namespace, cluster, names if namespace else ())
-        found = [one for one in everybody if one.record.namespace not in foreign]
+        workloads = labelled(_selectors(profile), namespace, cluster, names if namespace else ())
+        found = [one for one in workloads if one.record.namespace not in foreign]
     except Problem as problem:
         return Controllers([], Owner(Life.UNKNOWN, "", f"could not look: {problem.why}"))
-    alive = [one for one in found if one.available]
-    if alive:
-        why = f"{alive[0].ref} has {alive[0].available} of {alive[0].wanted} replicas available"
-        return Controllers(found, Owner(Life.ALIVE, str(alive[0].ref), why))
-    homes = {namespace} if namespace else {one.record.namespace for one in found}
-    guessed = _guess(profile, homes, foreign, set(managers), _all_names(names), cluster)
-    if found and guessed.life is not Life.ALIVE:
-        return Controllers(found, Owner(Life.GONE, str(found[0].ref), f"{found[0].ref} has no available replica"))
-    if not found and guessed.life is Life.UNKNOWN and profile.workloads:
-        why = f"no workload is labelled {' or '.join(profile.workloads)}" + (f" in {namespace}" if namespace else "")
-        return Controllers([], Owner(Life.GONE, "", why))
-    return Controllers(found, guessed)
+    lives = _Lives(profile, namespace, foreign, set(managers), names, cluster)
+    owners = {some: _by_replicas([one for one in found if one.fits(some)]) for some in _of_kinds(profile)}
+    known = {some: owner for some, owner in owners.items() if owner is not None}
+    return Controllers(found, lives.owner(found), known, others, names)
+
+
+def _of_kinds(profile: Profile) -> list[tuple[str, ...]]:
+    kinds = (*profile.user_kinds, *profile.operator_kinds)
+    return [kind.finalized_by for kind in kinds if kind.finalized_by]
+
+
+def _selectors(profile: Profile) -> list[str]:
+    return [*profile.workloads, *profile.finalized_by, *(one for some in _of_kinds(profile) for one in some)]
+
+
+def _by_replicas(workloads: Sequence[Controller]) -> Owner | None:
+    """None where there is no workload to tell by."""
+    alive = next((one for one in workloads if one.available), None)
+    if alive is not None:
+        why = f"{alive.ref} has {alive.available} of {alive.wanted} replicas available"
+        return Owner(Life.ALIVE, str(alive.ref), why)
+    first = next((one.ref for one in workloads), None)
+    return Owner(Life.GONE, str(first), f"{first} has no available replica") if first else None
+
+
+@dataclass
+class _Lives:
+    """Whether the controller lives that takes the product's finalizers off."""
+
+    profile: Profile
+    namespace: str
+    foreign: Collection[str]
+    managers: set[str]
+    names: Collection[str]
+    cluster: Cluster
+
+    def owner(self, found: Sequence[Controller]) -> Owner:
+        wanted = self.profile.finalized_by
+        cleaners = [one for one in found if not wanted or one.record.name in self.names or one.fits(wanted)]
+        told = _by_replicas(cleaners)
+        if told is not None and told.life is Life.ALIVE:
+            return told
+        guessed = self._guess(found, cleaners)
+        if told is not None and guessed.life is not Life.ALIVE:
+            return told
+        if told is None and guessed.life is Life.UNKNOWN and self.profile.workloads:
+            labels = " or ".join(wanted or self.profile.workloads)
+            place = f" in {self.namespace}" if self.namespace else ""
+            return Owner(Life.GONE, "", f"no workload is labelled {labels}{place}")
+        return guessed
+
+    def _guess(self, found: Sequence[Controller], cleaners: Sequence[Controller]) -> Owner:
+        facts = fetch_owner_facts(self.cluster)
+        homes = {self.namespace} if self.namespace else {one.record.namespace for one in found}
+        names, managers = _all_names(self.names), self.managers
+        # Its other workloads go by the same name, and take nothing off.
+        helpers = {(one.record.namespace, one.record.name) for one in found if one not in cleaners}
+        down = [one for one in cleaners if not one.wanted]
+
+        def may_be_ours(place: str) -> bool:
+            return place in homes if homes else place not in self.foreign
+
+        workloads = [one for one in facts.workloads if (one.namespace, one.name) not in helpers]
+        facts.workloads = [one for one in workloads if may_be_ours(one.namespace)]
+        # A controller that was scaled to 0 renews nothing, though the term of its Lease has not ended.
+        leases = [lease for lease in facts.leases if not any(_is_pod_of(lease, one) for one in down)]
+        facts.leases = [lease for lease in leases if may_be_ours(lease.namespace)]
+        held = next((lease for lease in facts.leases if lease.fresh and _is_held_by(lease, managers, names)), None)
+        if held is not None:
+            why = f"{held} was renewed {max(0.0, held.age):.0f} s ago by {held.holder}"
+            return Owner(Life.ALIVE, str(held), why, held.namespace)
+        owners = [judge_owner(name, sorted(managers | names), facts) for name in self.profile.finalizers]
+        for life in (Life.ALIVE, Life.GONE):
+            fitting = [owner for owner in owners if owner.life is life]
+            if fitting:
+                return fitting[0]
+        return owners[0]
 
 
 def _all_names(names: Iterable[str]) -> set[str]:
@@ -77,31 +152,9 @@ def _all_names(names: Iterable[str]) -> set[str]:
     return {name for one in names if one for name in (one, one.removesuffix("-manager"))}
 
 
-def _guess(
-    profile: Profile,
-    homes: set[str],
-    foreign: Collection[str],
-    managers: set[str],
-    names: set[str],
-    cluster: Cluster,
-) -> Owner:
-    facts = fetch_owner_facts(cluster)
-
-    def may_be_ours(place: str) -> bool:
-        return place in homes if homes else place not in foreign
-
-    facts.workloads = [one for one in facts.workloads if may_be_ours(one.namespace)]
-    facts.leases = [one for one in facts.leases if may_be_ours(one.namespace)]
-    held = next((lease for lease in facts.leases if lease.fresh and _is_held_by(lease, managers, names)), None)
-    if held is not None:
-        why = f"{held} was renewed {max(0.0, held.age):.0f} s ago by {held.holder}"
-        return Owner(Life.ALIVE, str(held), why, held.namespace)
-    owners = [judge_owner(name, sorted(managers | names), facts) for name in profile.finalizers]
-    for life in (Life.ALIVE, Life.GONE):
-        fitting = [owner for owner in owners if owner.life is life]
-        if fitting:
-            return fitting[0]
-    return owners[0]
+def _is_pod_of(lease: Lease, controller: Controller) -> bool:
+    record = controller.record
+    return lease.namespace == record.namespace and lease.holder.startswith(f"{record.name}-")
 
 
 def _is_held_by(lease: Lease, managers: set[str], names: set[str]) -> bool:
@@ -110,11 +163,13 @@ def _is_held_by(lease: Lease, managers: set[str], names: set[str]) -> bool:
     return bool(lease.writers & programs) or any(lease.holder.startswith(f"{name}-") for name in names)
 
 
-def stop(controllers: Sequence[Controller], cluster: Cluster, clock: Clock, wish: StopSign, tell: Tell) -> None:
-    """Scale to 0, and wait a while for the last pod."""
+def stop(
+    controllers: Sequence[Controller], cluster: Cluster, clock: Clock, wish: StopSign, until: Deadline, tell: Tell
+) -> None:
+    """Scale to 0, and wait a while for the last pod: as long as it ends, it may write."""
     for controller in controllers:
         _scale(controller, 0, cluster, tell)
-    deadline = Deadline(clock, _STOPPING)
+    deadline = Deadline(clock, min(_STOPPING, until.left()))
     while not deadline.passed() and any(_pods(one, cluster) for one in controllers):
         wish.raise_if_set()
         clock.sleep(_LOOK_AGAIN)
@@ -147,7 +202,21 @@ def _scale(controller: Controller, replicas: int, cluster: Cluster, tell: Tell) 
 
 
 def _pods(controller: Controller, cluster: Cluster) -> int:
-    item: dict[str, Any] | None = cluster.read_whole(
-        controller.resource, controller.record.namespace, controller.record.name
-    )
-    return int(value_at(item or {}, "status.replicas") or 0)
+    """Its replicas, and pods that are ending: these are no replicas any more."""
+    record = controller.record
+    item: dict[str, Any] = cluster.read_whole(controller.resource, record.namespace, record.name) or {}
+    replicas = int(value_at(item, "status.replicas") or 0)
+    labels = value_at(item, "spec.selector.matchLabels")
+    if replicas or not labels:
+        return replicas
+    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    try:
+        pods = cluster.list_whole(PODS, record.namespace, selector)
+    except Problem as problem:
+        if not problem.is_forbidden:
+            raise
+        return 0  # no right to look: the watch that follows shows who still writes
+    return sum(value_at(pod, "status.phase") not in _ENDED for pod in pods)
+
+
+_ENDED = ("Succeeded", "Failed")

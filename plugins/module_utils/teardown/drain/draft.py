@@ -4,31 +4,24 @@
 
 """`profile: auto`: drafts of profiles, made from the finalizers found in the cluster. Read only; a person decides.
 
-Room: teardown. One list for each kind that matters; whose a finalizer is, is guessed from its domain.
+Room: teardown. One list for each kind that can carry finalizers; whose one is, is guessed from its domain.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...events import Tell
 from ...objects import Record, Resource
-from ...problems import Problem
-from ...profiles.built_in_groups import BUILT_IN_GROUPS
 from ..catalogue import known
 from ..members.looking import Looker
+from .scene import may_carry_finalizers
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-# Kinds of the user's that products put finalizers on.
-_USER_KINDS = frozenset(
-    {("", "services"), ("", "namespaces"), ("", "secrets"), ("", "configmaps"), ("", "persistentvolumeclaims")}
-    | {("networking.k8s.io", "ingresses"), ("apps", "deployments"), ("apps", "statefulsets")}
-)
 _MARKS = ("controller-name", "controller-namespace")
 
 
@@ -48,33 +41,26 @@ class Drafts:
 
 
 def draft_profiles(cluster: Cluster, tell: Tell) -> Drafts:
-    looker = Looker(cluster, tell)
     drafts = Drafts(unreadable=[f"{version.name}: {version.blind}" for version in cluster.catalogue.blind_spots()])
+    kinds = [resource for resource in cluster.catalogue.resources() if may_carry_finalizers(resource)]
+    found, unseen = Looker(cluster, tell).search(kinds, (), lambda record: bool(_of_products(record)))
+    drafts.unreadable += sorted(f"{resource.qualified}: {problem.why}" for resource, problem in unseen.items())
     domains: dict[str, _Domain] = defaultdict(_Domain)
-    for resource in _kinds(cluster):
-        try:
-            records = looker.everything(resource)
-        except Problem as problem:
-            drafts.unreadable.append(f"{resource.qualified}: {problem.why}")
-            continue
+    for resource, records in found.items():
         for record in records:
             _note(domains, resource, record)
     drafts.profiles = [_draft(name, domain) for name, domain in sorted(domains.items())]
     return drafts
 
 
-def _kinds(cluster: Cluster) -> Iterable[Resource]:
-    for resource in cluster.catalogue.resources():
-        custom = resource.group not in BUILT_IN_GROUPS
-        if "list" in resource.verbs and (custom or (resource.group, resource.plural) in _USER_KINDS):
-            yield resource
+def _of_products(record: Record) -> list[str]:
+    """Without those of the cluster itself."""
+    entries = {name: known(name) for name in record.finalizers}
+    return [name for name, entry in entries.items() if not (entry and entry.shared)]
 
 
 def _note(domains: dict[str, _Domain], resource: Resource, record: Record) -> None:
-    for name in record.finalizers:
-        entry = known(name)
-        if entry is not None and entry.shared:
-            continue  # the cluster's own
+    for name in _of_products(record):
         domain = domains[registered_domain(name)]
         domain.finalizers.add(name)
         key = (resource.group, resource.kind)

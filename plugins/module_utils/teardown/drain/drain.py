@@ -4,9 +4,9 @@
 
 """Drain a product: free what it holds, so that nothing gets stuck when it goes. The use case behind `drain`.
 
-Room: teardown. survey → refuse what is unsafe → (freeze, stop controllers) → tell the operator → release and delete,
-kind by kind, until nothing comes back → the anchor → evidence. Whatever was switched off is switched on again when it
-does not end well; a freeze is lifted in any case.
+Room: teardown. survey → refuse what is unsafe → (stop controllers, freeze) → tell the operator → release and delete,
+kind by kind → (let the operator finish, stop its controllers, lift the freeze) → until nothing comes back → the anchor
+→ evidence. Whatever was switched off is switched on again when it does not end well; a freeze is lifted in any case.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from ..run_outcome import RunOptions, RunOutcome
 from .anchor import find_anchor
 from .controllers import start_again, try_stop
 from .controllers import stop as stop_controllers
-from .options import RETAIN, DrainOptions
-from .planning import anchor_step, finalizers_of
-from .profile import Profile, ProfileKind
+from .options import NONE, RETAIN, DrainOptions
+from .planning import anchor_step
+from .profile import Profile, ProfileKind, finalizers_of
 from .scene import OPERATOR
 from .settling import stays_quiet
 from .survey import Survey, look_again, make_survey, refuse_what_is_unsafe
@@ -54,6 +54,7 @@ _ROUNDS = 5  # how often finalizers may come back before somebody has to look
 _BROUGHT_BACK = 2  # so often it is somebody's work, and no straggler
 _PAUSE = 0.5
 _WINDOWS = 4  # times of quiet that others' objects may disturb
+_NAMED = 3  # kinds in a warning
 _FREEZE_EXTRA = 60.0  # seconds a freeze outlasts the task, if nobody lifts it
 _RATE = 300.0  # objects a second, for the forecast: below what `make bench` finds
 
@@ -69,10 +70,14 @@ class DrainOutcome:
     keepsakes: Keepsakes | None = None
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
     came_back: int = 0
+    not_looked_at: list[str] = field(default_factory=list)  # kinds outside the product's groups, and why
     warnings: list[str] = field(default_factory=list)
     failure: Problem | None = None
     seconds: float = 0.0
     server_time: float = 0.0
+
+    def note_unseen(self, survey: Survey) -> None:
+        self.not_looked_at = list(dict.fromkeys((*self.not_looked_at, *survey.scene.not_looked_at)))
 
     @property
     def status(self) -> str:
@@ -95,6 +100,7 @@ def drain(
     cluster.limit_to(deadline)
     outcome = DrainOutcome(check_mode=options.check_mode)
     survey = outcome.survey = make_survey(options, profile, cluster, tell)
+    outcome.note_unseen(survey)
     _warn_beforehand(outcome, survey, options, tell)
     tell(Planned(_summary(survey, options), survey.plan.whole.hash))
     try:
@@ -116,9 +122,12 @@ def require_rights_to_drain(survey: Survey, options: DrainOptions, cluster: Clus
     require_rights(survey.plan.whole, cluster)
     if options.freeze:
         require_freeze(cluster)
-    if survey.quiesces:
-        for one in survey.controllers.running:
+    for one in survey.stops:
+        try:
             cluster.require("patch", one.resource, [one.record.namespace])
+        except Refused as refusal:
+            way_out = "ask for these rights, or set quiesce: none to let the operator run on; nothing was changed"
+            raise Refused(refusal.what, which=refusal.which, why=refusal.why, next_step=way_out) from refusal
     if survey.changes_policy and survey.anchor:
         cluster.require("patch", survey.anchor.resource, [survey.anchor.record.namespace])
 
@@ -136,6 +145,7 @@ class _Drain:
     deadline: Deadline
     outcome: DrainOutcome
     _ours: set[str] = field(default_factory=set)  # uids that were deleted by our own requests
+    _refused_for: float = 0.0  # seconds the freeze was in force
 
     def go(self, survey: Survey) -> None:
         if self.options.check_mode:
@@ -149,26 +159,34 @@ class _Drain:
         if self.options.keepsakes:
             self.outcome.keepsakes = keep(survey.plan.whole, {None: self.cluster}, self.tell)
         try:
-            with self._frozen(survey), self._quiet_controllers(survey):
-                self._spare_what_the_operator_would_delete(survey)
-                self._tell_the_operator(survey)
-                self._free_everything(survey)
-                if self.outcome.failure is None:
-                    self._let_the_anchor_go(survey)
+            with self._starting_again_unless_it_ends_well():
+                self._carry_out(survey)
         except Problem as problem:
-            if self.outcome.failure is None:  # all went well, but the freeze cannot be lifted
-                self._start_again()
             self.outcome.failure = self.outcome.failure or problem
         self.outcome.changed = self.outcome.changed or any(run.changed for run in self.outcome.runs)
         self.outcome.diagnosis = diagnose(self.outcome.runs, {None: self.cluster}, self.tell)
         self.outcome.failure = name_the_first(self.outcome.failure, self.outcome.diagnosis)
 
+    def _carry_out(self, survey: Survey) -> None:
+        if survey.quiesces:
+            self._stop(survey)  # before the freeze: what that refuses, a controller would try again after it
+        with self._frozen(survey):
+            self._spare_what_the_operator_would_delete(survey)
+            self._tell_the_operator(survey)
+            self._free_everything(survey)
+            if survey.stops_later and self.outcome.failure is None:
+                self._let_the_operator_finish(survey)
+        if self.outcome.failure is None:
+            self._free_what_comes_back(survey)
+        if self.outcome.failure is None:
+            self._let_the_anchor_go(survey)
+
     def _rehearse(self, survey: Survey) -> None:
         anchor = survey.anchor
         if self.options.freeze:
             try_freeze(self._freeze(survey), self.cluster)
-        if survey.quiesces:
-            try_stop(survey.controllers.running, self.cluster)
+        try_stop(survey.stops, self.cluster)
+        self.outcome.stopped = survey.stops
         if anchor and survey.changes_policy:
             patch = patch_at(anchor.rule.policy, survey.policy)
             written = self.cluster.merge_patch(anchor.resource, anchor.record, patch, dry_run=True)
@@ -182,7 +200,7 @@ class _Drain:
         if not self.options.freeze:
             yield
             return
-        policy = self._freeze(survey)
+        policy, began = self._freeze(survey), self.clock.now()
         try:
             self.outcome.frozen, self.outcome.changed = policy.name, True
             freeze(policy, self.cluster, self.clock, self.tell)
@@ -190,6 +208,7 @@ class _Drain:
         finally:
             with self.cluster.cleaning_up():
                 lift(policy.name, self.cluster, self.clock, self.tell)
+            self._refused_for = self.clock.now() - began
 
     def _freeze(self, survey: Survey) -> Freeze:
         kinds = [view.resource for view in survey.scene.views if view.resource]
@@ -204,20 +223,19 @@ class _Drain:
         )
 
     @contextlib.contextmanager
-    def _quiet_controllers(self, survey: Survey) -> Iterator[None]:
-        if not survey.quiesces:
-            yield
-            return
-        self.outcome.stopped = list(survey.controllers.running)
+    def _starting_again_unless_it_ends_well(self) -> Iterator[None]:
         try:
-            self.outcome.changed = self.outcome.changed or bool(self.outcome.stopped)
-            stop_controllers(self.outcome.stopped, self.cluster, self.clock, self.stop, self.tell)
             yield
         except BaseException:
             self._start_again()
             raise
         if self.outcome.failure is not None:
             self._start_again()
+
+    def _stop(self, survey: Survey) -> None:
+        self.outcome.stopped = survey.stops
+        self.outcome.changed = self.outcome.changed or bool(self.outcome.stopped)
+        stop_controllers(self.outcome.stopped, self.cluster, self.clock, self.stop, self.deadline, self.tell)
 
     def _start_again(self) -> None:
         with self.cluster.cleaning_up():
@@ -268,24 +286,57 @@ class _Drain:
             raise problem
 
     def _free_everything(self, first: Survey) -> None:
+        """All that the plan has. Under a freeze nothing comes back: then a fresh look shows nothing to do either."""
+        survey = first
+        for _turn in range(_ROUNDS if self.options.freeze else 1):
+            if survey.plan.size:
+                self._run(survey.plan.kinds_only, survey)
+            if self.outcome.failure is not None or not self.options.freeze:
+                return
+            survey = self._look_again(first)
+            if not survey.plan.size:
+                return
+            self.outcome.came_back += survey.plan.size
+
+    def _let_the_operator_finish(self, survey: Survey) -> None:
+        """Only it can clean up behind what is deleted, and deregister itself. Then its controllers are stopped.
+
+        Some of them may not know of the drain, and put their finalizers back: at once, when a retry is due, or when a
+        new pod of it starts and finds no anchor any more that tells it to drain.
+        """
+        turn = 0
+        while self.outcome.failure is None:
+            self._let_the_anchor_go(survey)
+            if self.outcome.failure is not None:
+                return
+            again = self._look_again(survey)
+            if not again.plan.kinds_only.going:
+                self._stop(survey)
+                return
+            turn += 1
+            self._run_again(again, turn)  # they were created again
+
+    def _free_what_comes_back(self, first: Survey) -> None:
         """Round after round, until a fresh look shows nothing to do and it stays quiet."""
         if not first.plan.size:
             return
-        survey = first
         for turn in range(_ROUNDS):
-            self._run(survey.plan.kinds_only, survey)
-            if self.outcome.failure is not None:
-                if turn >= _BROUGHT_BACK and self.deadline.passed():
-                    break  # the time went into what somebody brings back, not into a slow controller
-                return
             # What comes back at once gets more and more time to calm down.
             self.clock.sleep(min(_PAUSE * 2**turn if turn else 0.0, self.deadline.left()))
             survey = self._once_it_is_quiet(first)
             if not survey.plan.size:
                 return
-            self.outcome.came_back += survey.plan.size
-            if self.deadline.passed():
-                break
+            self._run_again(survey, turn + 1)
+            if self.outcome.failure is not None:
+                return
+
+    def _run_again(self, survey: Survey, turn: int) -> None:
+        """What came back. The last time it is a failure, and so it is when that took all the time of the task."""
+        self.outcome.came_back += survey.plan.size
+        if turn < _ROUNDS and not self.deadline.passed():
+            self._run(survey.plan.kinds_only, survey)
+            if self.outcome.failure is None or turn < _BROUGHT_BACK or not self.deadline.passed():
+                return  # a controller is slow; nothing was brought back
         self.outcome.failure = self._keeps_coming_back(survey)
 
     def _once_it_is_quiet(self, first: Survey) -> Survey:
@@ -296,13 +347,17 @@ class _Drain:
         for _window in range(_WINDOWS):
             self.stop.raise_if_set()
             survey = self._look_again(first)
-            if survey.plan.size or self._is_quiet(survey):
-                self.stop.raise_if_set()
+            if survey.plan.size:
                 return survey
-        return self._look_again(first)
+            if self._is_quiet(survey):
+                break
+        self.stop.raise_if_set()
+        return self._look_again(first, everywhere=True)
 
-    def _look_again(self, first: Survey) -> Survey:
-        return look_again(first, self.options, self.cluster, self.tell)
+    def _look_again(self, first: Survey, *, everywhere: bool = False) -> Survey:
+        survey = look_again(first, self.options, self.cluster, self.tell, everywhere=everywhere)
+        self.outcome.note_unseen(survey)
+        return survey
 
     def _is_quiet(self, survey: Survey) -> bool:
         kinds: dict[tuple[str, str], ProfileKind] = {}
@@ -314,17 +369,28 @@ class _Drain:
         listings = [
             one for one in survey.looker.listings if (one.scope.resource.group, one.scope.resource.plural) in kinds
         ]
-        seconds = min(self.options.settle, self.deadline.left())
+        wanted = self._quiet_time()
+        seconds = min(wanted, self.deadline.left())
         if seconds:
             self.tell(Noted(f"watching for {seconds:.0f} s whether a finalizer comes back"))
         quiet = stays_quiet(listings, kinds, known, seconds, self.cluster, self.clock, self.stop)
-        if quiet and seconds < self.options.settle:
+        if quiet and seconds < wanted:
+            why = "settle" if wanted == self.options.settle else "as long as the freeze was in force"
             text = (
-                f"watched for {seconds:.0f} s, not for {self.options.settle:g} s (settle): the task's time is over. "
+                f"watched for {seconds:.0f} s, not for {wanted:.3g} s ({why}): the task's time is over. "
                 "A finalizer may still come back; run the task again, with a longer timeout"
             )
             _warn(self.outcome, text, self.tell)
         return quiet
+
+    def _quiet_time(self) -> float:
+        """How long nothing may come back.
+
+        A controller doubles the time it waits with every write that is refused, as all of them do that are built on
+        client-go: 5 ms, 10 ms, 20 ms. So after a freeze its next try comes within as long as the freeze has refused
+        it. One that was stopped has forgotten what it wanted to try again.
+        """
+        return self.options.settle if self.outcome.stopped else max(self.options.settle, self._refused_for)
 
     def _keeps_coming_back(self, survey: Survey) -> Refused:
         plan = survey.plan.kinds_only
@@ -335,8 +401,17 @@ class _Drain:
         return Refused(
             "the finalizers keep coming back",
             why=f"on {len(things)} objects, {things[0][0]} among them{who}",
-            next_step="stop that controller (quiesce: scale), or set freeze: true, and run the task again",
+            next_step=f"{self._way_out(survey)}, and run the task again",
         )
+
+    def _way_out(self, survey: Survey) -> str:
+        if self.outcome.stopped:
+            return f"find and stop what else sets them: {self.outcome.stopped[0].ref} was stopped already"
+        if survey.controllers.running and self.options.quiesce == NONE:
+            return "leave quiesce out, so that the operator is stopped when it has done its part"
+        if survey.controllers.running:  # it was still at work on what it deletes
+            return "find out who makes them again, or use policy Retain"
+        return "stop that controller yourself, or say with instance.controller_namespace where it runs"
 
     def _let_the_anchor_go(self, survey: Survey) -> None:
         if survey.plan.anchor is None:
@@ -385,13 +460,20 @@ def _summary(survey: Survey, options: DrainOptions) -> str:
     stay = len(plan.kinds_only.kept)
     kept = f"; {stay} not ours" if stay else ""
     seconds = f"; about {forecast(survey, options):.0f} s" if parts else ""
-    return f"drain {survey.profile.title}, policy {survey.policy}: {what}{anchor}{kept}{seconds}"
+    unknown = f"; {plan.unknown_text}" if plan.unknown else ""
+    return f"drain {survey.profile.title}, policy {survey.policy}: {what}{anchor}{unknown}{kept}{seconds}"
 
 
 def _warn_beforehand(outcome: DrainOutcome, survey: Survey, options: DrainOptions, tell: Tell) -> None:
     plan = survey.plan
     for text in survey.profile.notes if plan.size else ():
         _warn(outcome, f"{survey.profile.title}: {text}", tell)
+    if plan.unknown:
+        _warn(outcome, f"{survey.profile.title}: {plan.unknown_text}. They are released as well, never deleted", tell)
+    if unseen := survey.scene.not_looked_at:
+        more = f"; and {len(unseen) - _NAMED} more, see not_looked_at" if len(unseen) > _NAMED else ""
+        text = f"whether other objects carry a finalizer of {survey.profile.title} could not be seen everywhere"
+        _warn(outcome, f"{text}: {'; '.join(unseen[:_NAMED])}{more}", tell)
     unclear = [entry for entry in plan.kinds_only.kept if entry.verdict.fate.value == "unmatched"]
     if unclear:
         first = unclear[0]
@@ -409,10 +491,14 @@ def _warn_beforehand(outcome: DrainOutcome, survey: Survey, options: DrainOption
     if seconds > options.timeout:
         _warn(outcome, f"this will take about {seconds:.0f} s, and timeout is {options.timeout:.0f} s", tell)
     owner = survey.controllers.owner
+    if owner.life is Life.ALIVE and plan.kinds_only.releases and not survey.stops:
+        text = f"{owner.who} runs on, and may put its finalizers back later: {owner.why}"
+        _warn(outcome, f"{text}; stop it or uninstall it next", tell)
     if survey.policy != RETAIN and plan.kinds_only.going and owner.life is Life.UNKNOWN:
         _warn(outcome, f"whether the operator runs could not be found out ({owner.why})", tell)
 
 
 def _warn(outcome: DrainOutcome, text: str, tell: Tell) -> None:
-    outcome.warnings.append(text)
-    tell(Warned(text))
+    if text not in outcome.warnings:
+        outcome.warnings.append(text)
+        tell(Warned(text))

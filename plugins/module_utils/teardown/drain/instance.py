@@ -69,7 +69,7 @@ class Yardstick:
         if wanted and record.namespace and record.namespace not in wanted:
             return _theirs("its namespace is not among instance.namespaces")
         rule = _RULES.get((kind.group, kind.kind)) if self._has_classes(kind) else None
-        return rule(self, record, item) if rule else self.by_labels(record)
+        return rule(self, record, item) if rule else self.by_labels(record) or self._by_place(kind, record)
 
     def needs_whole(self, kind: ProfileKind) -> bool:
         """Is more than metadata needed to tell?"""
@@ -91,15 +91,25 @@ class Yardstick:
                 return _theirs(f"its labels name the controller {' and '.join(sorted(found))}, not {option} {wanted}")
         return None
 
+    def _by_place(self, kind: ProfileKind, record: Record) -> Verdict | None:
+        """Without labels, what an operator makes beside itself is that of the operator there."""
+        home = self.instance.controller_namespace
+        labelled = any(mark in record.labels for mark in self.profile.controller_labels)
+        if not kind.in_operator_namespace or labelled or not home or record.namespace == home:
+            return None
+        return _theirs(f"it lies in the namespace of another operator; that of this installation is {home}")
+
     def controllers_named_by(self, records: Iterable[Record]) -> set[str]:
         """What the labels of objects that are ours call their controller."""
         labels = self.profile.controller_name_labels
         ours = [record for record in records if self.by_labels(record) is None]
         return {record.labels[label] for record in ours for label in labels if label in record.labels}
 
-    def is_authored(self, record: Record) -> bool:
+    def is_authored(self, kind: ProfileKind, record: Record) -> bool:
         """Written by a person: the product marks what it makes, and this has no mark and no owner."""
-        marks = (*self.profile.controller_name_labels, *self.profile.controller_namespace_labels)
+        if kind.made_by_operator:
+            return False
+        marks = self.profile.controller_labels
         return bool(marks) and not any(mark in record.labels for mark in marks) and not record.owner_uids
 
     def by_ingress_class(self, record: Record, item: Item) -> Verdict | None:

@@ -21,7 +21,7 @@ from ...shown import NOTHING_SHOWN, Shown
 from ..ladder import Ladder
 from .profile import Profile, read_profile
 
-AUTO = "auto"
+AUTO, NONE, SCALE = "auto", "none", "scale"
 RETAIN, DELETE = "Retain", "Delete"
 
 

@@ -9,16 +9,14 @@ Room: teardown (pure). The order of kinds is the profile's; inside a kind everyt
 
 from __future__ import annotations
 
-import fnmatch
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...objects import ObjectRef, Record, Resource
+from ...objects import ObjectRef, Resource
 from ...paths import value_at
 from ...terms import Terms
-from ..catalogue import known
 from ..guards import Facts, judge
 from ..members.looking import Member
 from ..plan import GOING, Entry, Plan, Step
@@ -28,8 +26,9 @@ from ..verdicts import Fate, Verdict
 from .anchor import Anchor
 from .instance import Yardstick
 from .options import DELETE, DrainOptions
-from .profile import ProfileKind
-from .scene import OPERATOR, KindView, Scene
+from .profile import ProfileKind, finalizers_of
+from .scene import OPERATOR, UNKNOWN, KindView, Scene
+from .uses import Needs
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,11 @@ class DrainPlan:
     anchor: Step | None = None
     retained: list[Retained] = field(default_factory=list)
     found: Counter[ProfileKind] = field(default_factory=Counter)  # objects with the finalizer, whosever they are
+    unknown: Counter[str] = field(default_factory=Counter)  # objects to release of kinds that are not in the profile
     bare: Counter[ProfileKind] = field(default_factory=Counter)  # objects of the operator that carry no finalizer
     terms: Terms = field(default_factory=Terms)
     also_kept: list[Entry] = field(default_factory=list)  # owned by what goes, of whatever kind
+    needs: Needs = field(default_factory=Needs)
 
     @property
     def whole(self) -> Plan:
@@ -59,6 +60,10 @@ class DrainPlan:
     @property
     def kinds_only(self) -> Plan:
         return Plan(self.steps, unmatched=self.also_kept, terms=self.terms)
+
+    @property
+    def unknown_text(self) -> str:
+        return "not in the profile: " + ", ".join(f"{kind} x{count}" for kind, count in self.unknown.items())
 
     @property
     def size(self) -> int:
@@ -73,9 +78,11 @@ def plan_drain(
     plan = DrainPlan()
     for rank, view in enumerate(scene.views, 1):
         if view.resource is not None:
-            step = Step(StepRule(view.kind.kind, rank, force=options.ladder.force))
+            step = Step(StepRule(_name_of(view), rank, force=options.ladder.force))
             _plan_kind(plan, step, view, view.resource, yardstick, options, policy)
             plan.steps.append(step)
+            if view.role == UNKNOWN and step.releases:
+                plan.unknown[view.kind.kind] += len(step.releases)
     if anchor is not None and options.remove_anchor:
         plan.anchor = anchor_step(anchor, len(scene.views) + 1, options, alone=alone)
         external = external_of(anchor.rule.kind, anchor.item)
@@ -105,7 +112,7 @@ def _plan_kind(
         else:
             plan.found[view.kind] += 1
         item = view.items.get(record.uid) or {}
-        member = Member(resource, record, yardstick.profile.title)
+        member = Member(resource, record, yardstick.profile.title, before_delete=_preparation(view.kind))
         if yardstick.needs_whole(view.kind) and not item:
             objection: Verdict | None = Verdict(Fate.UNMATCHED, "it appeared while we looked; run the task again")
         else:
@@ -113,7 +120,7 @@ def _plan_kind(
         if objection is not None:
             step.kept.append(Entry(member, objection))
             continue
-        spared = _why_spared(member, yardstick, options) if deletes else None
+        spared = _why_spared(plan, view.kind, member, item, yardstick, options) if deletes else None
         if deletes and spared is None:
             doomed.append(Entry(member, judge(member, Facts())))
             _note_own_policy(plan, view.kind, member, item)
@@ -124,22 +131,42 @@ def _plan_kind(
         elif spared:
             step.kept.append(Entry(member, spared))
     step.waves = [doomed] if doomed else []
+    plan.needs.note(view, {entry.member.record.uid for entry in doomed})
 
 
-def _why_spared(member: Member, yardstick: Yardstick, options: DrainOptions) -> Verdict | None:
+def _preparation(kind: ProfileKind) -> dict[str, Any]:
+    return {"annotate": dict(kind.annotations)} if kind.annotations else {}
+
+
+def _why_spared(
+    plan: DrainPlan,
+    kind: ProfileKind,
+    member: Member,
+    item: Mapping[str, Any],
+    yardstick: Yardstick,
+    options: DrainOptions,
+) -> Verdict | None:
     """Why policy Delete does not delete this one. Released all the same: nobody would finalize it later."""
     verdict = judge(member, Facts())
     if verdict.fate not in GOING:
         return verdict
-    authored = yardstick.is_authored(member.record) and not member.record.terminating
-    if authored and options.user_authored == "report":
+    if member.record.terminating:
+        return None
+    if yardstick.is_authored(kind, member.record) and options.user_authored == "report":
         return Verdict(
             Fate.KEEP, "written by a person, not by the operator: released, not deleted (user_authored: drain deletes)"
         )
-    return None
+    user = plan.needs.user_of(kind, member.record, item)
+    return Verdict(Fate.KEEP, f"{user}, which stays, uses it: released, not deleted") if user else None
+
+
+def _name_of(view: KindView) -> str:
+    return f"{view.kind.kind} (not in the profile)" if view.role == UNKNOWN else view.kind.kind
 
 
 def _why_retained(view: KindView) -> str:
+    if view.role == UNKNOWN:
+        return "not in the profile: released, never deleted"
     return "policy Retain" if view.role == OPERATOR else "it belongs to its user: released, never deleted"
 
 
@@ -167,19 +194,6 @@ def anchor_step(anchor: Anchor, rank: int, options: DrainOptions, *, alone: bool
     if alone and names:
         step.releases = [Release(anchor.resource, anchor.record, names)]
     return step
-
-
-def finalizers_of(record: Record, kind: ProfileKind) -> tuple[str, ...]:
-    """Those of the object's finalizers that are the product's."""
-    return tuple(name for name in dict.fromkeys(record.finalizers) if _is_of(name, kind.finalizers))
-
-
-def _is_of(name: str, patterns: tuple[str, ...]) -> bool:
-    """Some guard data or money: a glob never takes one of these."""
-    entry = known(name)
-    if name in patterns:
-        return True
-    return not (entry and entry.protected) and any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def managers_of(scene: Scene) -> Iterable[str]:

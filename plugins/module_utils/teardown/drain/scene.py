@@ -9,30 +9,36 @@ Room: teardown. Everything is looked at before the first write. A kind that cann
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...objects import Record, Resource
+from ...objects import ObjectRef, Record, Resource, record_of, ref_to
 from ...paths import value_at
-from ...problems import CannotLook, Problem
+from ...problems import CannotLook, Problem, Refused
+from ...profiles.built_in_groups import BUILT_IN_GROUPS
 from ...well_known import DEFINITIONS
-from ..members.looking import Looker
+from ..catalogue import known
+from ..members.looking import TRANSIENT, Looker
 from .instance import GATEWAY, INGRESS, Classes, Yardstick, classes_of
 from .options import DELETE
-from .profile import Profile, ProfileKind
+from .profile import DeleteRefusal, Profile, ProfileKind, finalizers_of
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
 USER, OPERATOR = "user", "operator"
+UNKNOWN = "unknown"  # not in the profile, found by the product's finalizer
 _NOT_INSTALLED = "not installed"
 _FEW_NAMESPACES = 10
 
 
 @dataclass
 class KindView:
-    """One kind of the profile: whether it is served, and its objects."""
+    """One kind of the profile: whether it is served, and its objects. Of an unknown kind, those with the finalizer."""
 
     kind: ProfileKind
     role: str
@@ -47,6 +53,12 @@ class KindView:
 class Scene:
     views: list[KindView] = field(default_factory=list)
     classes: Classes = field(default_factory=Classes)
+    refusals: list[tuple[ObjectRef, DeleteRefusal]] = field(default_factory=list)  # why policy Delete is refused
+    not_looked_at: list[str] = field(default_factory=list)  # other kinds, and why
+
+    @property
+    def unknown(self) -> list[KindView]:
+        return [view for view in self.views if view.role == UNKNOWN]
 
     @property
     def unreadable(self) -> list[str]:
@@ -61,6 +73,16 @@ class Scene:
                 next_step="bring these APIs back or ask for the right to list them; nothing was changed",
             )
 
+    def refuse_to_delete(self) -> None:
+        """Whatever the task's other options are: what would be lost cannot be brought back."""
+        for ref, rule in self.refusals:
+            raise Refused(
+                "policy Delete is refused because of",
+                which=str(ref),
+                why=f"its {rule.path} is set: {rule.why}",
+                next_step=f"{rule.fix}; or use policy Retain",
+            )
+
 
 class Look:
     """One look at the cluster, by one profile."""
@@ -72,14 +94,94 @@ class Look:
         self._cluster = cluster
         self._looker = looker
 
-    def scene(self) -> Scene:
+    def scene(
+        self, unknown: Iterable[ProfileKind] = (), *, everywhere: bool = True, anchor: ProfileKind | None = None
+    ) -> Scene:
+        """Every kind of the profile, then these unknown ones, then what else is found, if it is to look everywhere."""
         views = [self._view(kind, USER) for kind in self._profile.user_kinds]
         views += [self._view(kind, OPERATOR) for kind in self._profile.operator_kinds]
         self._note_definitions(views)
+        views += [self._view(kind, UNKNOWN) for kind in unknown]
         scene = Scene(views)
+        if everywhere:
+            self._look_at_other_kinds(scene, anchor)
         if not scene.unreadable:
             scene.classes = self._classes(views)
+        if self._policy == DELETE:
+            scene.refusals = list(self._refusals())
         return scene
+
+    def _refusals(self) -> Iterator[tuple[ObjectRef, DeleteRefusal]]:
+        for rule in self._profile.refuse_delete_while:
+            finding = self._cluster.find_kind(rule.group, rule.kind)
+            if finding.resource is None and finding.availability.value != _NOT_INSTALLED:
+                raise CannotLook(f"cannot look for {rule.kind}", why=finding.why, next_step="bring that API back")
+            for item in self._all(rule.group, rule.kind, self._yardstick.instance.namespaces):
+                record = record_of(item["metadata"])
+                if finding.resource and rule.name in ("", record.name) and value_at(item, rule.path):
+                    yield ref_to(finding.resource, record), rule
+
+    def _look_at_other_kinds(self, scene: Scene, anchor: ProfileKind | None) -> None:
+        """Who else carries the product's finalizers? Kinds of its own groups must be readable, others need not."""
+        catalogue = self._cluster.catalogue
+        namespaces = self._yardstick.instance.namespaces
+        anchors = [anchor] if anchor else []  # they have a step of their own
+        looked_at = {(kind.group, kind.kind) for kind in (*anchors, *(view.kind for view in scene.views))}
+        wanted = [
+            resource
+            for resource in catalogue.resources()
+            if (resource.group, resource.kind) not in looked_at
+            and may_carry_finalizers(resource)
+            and (resource.namespaced or not namespaces)
+        ]
+        seen = {record.uid for view in scene.views for record in view.records}  # one object may be served by two groups
+        found, unseen = self._looker.search(wanted, namespaces, self._carries)
+        self._look_in_every_namespace(found, unseen)
+        # Kinds of Kubernetes first: what an aggregated API also serves is released where it is at home.
+        for resource in sorted(found, key=lambda one: (one.group not in BUILT_IN_GROUPS, one.group, one.plural)):
+            records = [record for record in found[resource] if record.uid not in seen]
+            seen |= {record.uid for record in records}
+            if records:
+                scene.views.append(self._unknown_view(resource, records))
+        own = self._profile.own_groups
+        for resource, problem in sorted(unseen.items(), key=lambda one: one[0].qualified):
+            if resource.group in own:
+                view = KindView(self._kind_of(resource), UNKNOWN, resource=resource)
+                self._note_failure(view, problem)
+                scene.views.append(view)
+            else:
+                scene.not_looked_at.append(f"{resource.qualified}: {problem.why or problem}")
+        scene.not_looked_at += [f"{version.name}: {version.blind}" for version in catalogue.blind_spots()]
+
+    def _look_in_every_namespace(self, found: dict[Resource, list[Record]], unseen: dict[Resource, Problem]) -> None:
+        """The product's own kinds, where the cluster as a whole may not be listed: as kinds of the profile are."""
+        for resource in [one for one in unseen if one.group in self._profile.own_groups]:
+            with contextlib.suppress(Problem):
+                found[resource] = [record for record in self._records(resource) if self._carries(record)]
+                del unseen[resource]
+
+    def _unknown_view(self, resource: Resource, records: list[Record]) -> KindView:
+        view = KindView(self._kind_of(resource), UNKNOWN, resource=resource, records=records)
+        try:
+            view.items = self._whole(view)
+        except Problem as problem:
+            self._note_failure(view, problem)
+        return view
+
+    def _kind_of(self, resource: Resource) -> ProfileKind:
+        return dataclasses.replace(self._whatever, group=resource.group, kind=resource.kind)
+
+    @functools.cached_property
+    def _whatever(self) -> ProfileKind:
+        """The product's own: what clusters and clouds put everywhere belongs to others as well."""
+        entries = {name: known(name) for name in self._profile.finalizers}
+        names = tuple(name for name, entry in entries.items() if not (entry and entry.shared))
+        return ProfileKind("", "", names)
+
+    def _carries(self, record: Record) -> bool:
+        namespaces = self._yardstick.instance.namespaces
+        here = not namespaces or record.namespace in namespaces
+        return here and bool(finalizers_of(record, self._whatever))
 
     def _view(self, kind: ProfileKind, role: str) -> KindView:
         finding = self._cluster.find_kind(kind.group, kind.kind)
@@ -88,6 +190,8 @@ class Look:
             return view
         try:
             view.records = self._records(view.resource)
+            if role == UNKNOWN:
+                view.records = [record for record in view.records if self._carries(record)]
             view.items = self._whole(view)
         except Problem as problem:
             self._note_failure(view, problem)
@@ -109,11 +213,16 @@ class Look:
     def _whole(self, view: KindView) -> dict[str, Mapping[str, Any]]:
         """Whole objects, only of kinds where metadata does not tell enough, and only if any of them matters."""
         kind = view.kind
-        asked = self._yardstick.needs_whole(kind) or kind.external_ids or kind.own_policy
+        asked = self._yardstick.needs_whole(kind) or kind.external_ids or kind.own_policy or self._has_uses(kind)
         relevant = [record for record in view.records if record.finalizers or self._policy == DELETE]
         if not asked or not relevant or view.resource is None:
             return {}
         return {str(value_at(item, "metadata.uid")): item for item in self._list_whole(view.resource, relevant)}
+
+    def _has_uses(self, kind: ProfileKind) -> bool:
+        others = (*self._profile.user_kinds, *self._profile.operator_kinds)
+        used = {use.kind for other in others for use in other.uses}
+        return self._policy == DELETE and (bool(kind.uses) or kind.kind in used)
 
     def _list_whole(self, resource: Resource, relevant: Iterable[Record]) -> list[dict[str, Any]]:
         namespaces = sorted({record.namespace for record in relevant if record.namespace})
@@ -123,8 +232,9 @@ class Look:
 
     def _note_definitions(self, views: Iterable[KindView]) -> None:
         """A kind nobody serves may still have a definition and objects; and a definition may be on its way out."""
+        kind = self._cluster.find_kind(DEFINITIONS.group, DEFINITIONS.kind).resource or DEFINITIONS
         try:
-            definitions = {one.name: one for one in self._looker.everything(DEFINITIONS)}
+            definitions = {one.name: one for one in self._looker.everything(kind)}
         except Problem:
             return  # no right to look; what is served was seen all the same
         for view in views:
@@ -169,3 +279,9 @@ class Look:
         if resource is None:
             return []
         return [item for name in namespaces or (None,) for item in self._cluster.list_whole(resource, name)]
+
+
+def may_carry_finalizers(resource: Resource) -> bool:
+    """Kinds that cannot be written have none, and transient kinds hold nothing up."""
+    writable = not resource.verbs.isdisjoint({"patch", "update"})
+    return writable and "list" in resource.verbs and (resource.group, resource.plural) not in TRANSIENT

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from ...clock import Clock, Deadline, StopSign
 from ...objects import Record
 from ...problems import Problem
-from .planning import finalizers_of
-from .profile import ProfileKind
+from .profile import ProfileKind, finalizers_of
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster

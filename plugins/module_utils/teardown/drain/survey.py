@@ -10,23 +10,24 @@ Room: teardown. May be made again at any time; the second one tells whether the 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...events import Tell
 from ...objects import ObjectRef, Record
 from ...problems import Refused
 from ...terms import Terms
+from ..controllers import Controller
 from ..guards import Facts
 from ..members.looking import Looker
 from ..owned_and_kept import look_for_what_they_own, plan_detachments
-from ..owners import Life
-from .anchor import Anchor, find_anchor, live_anchors
+from ..owners import Life, Owner
+from .anchor import Anchor, anchor_rule, find_anchor, live_anchors
 from .controllers import Controllers, find_controllers
 from .instance import Yardstick
-from .options import AUTO, DELETE, RETAIN, DrainOptions, Instance
+from .options import AUTO, DELETE, RETAIN, SCALE, DrainOptions, Instance
 from .planning import DrainPlan, managers_of, plan_drain
-from .profile import Profile
+from .profile import Profile, ProfileKind
 from .scene import Look, Scene
 
 if TYPE_CHECKING:
@@ -43,13 +44,22 @@ class Survey:
     scene: Scene
     plan: DrainPlan
     looker: Looker
-    quiesces: bool
+    quiesces: bool  # the operator is stopped before the first write
+    stops_later: bool  # it is stopped when it has done what only it can do
     others: tuple[ObjectRef, ...] = ()  # live anchors of other installations
+    # Kinds that are not in the profile, as they were found; the same list in all surveys of a task.
+    unknown: list[ProfileKind] = field(default_factory=list)
 
     def not_ours(self, record: Record, marked: bool) -> str:
         """Asked once more right before a delete, with the newest labels."""
         objection = Yardstick(self.profile, self.instance).by_labels(record)
         return objection.why if objection else ""
+
+    @property
+    def stops(self) -> list[Controller]:
+        """Controllers that are scaled to 0, sooner or later."""
+        busy = self.plan.size or self.plan.anchor
+        return self.controllers.running if busy and (self.quiesces or self.stops_later) else []
 
     @property
     def tells_operator(self) -> bool:
@@ -71,33 +81,56 @@ def make_survey(options: DrainOptions, profile: Profile, cluster: Cluster, tell:
     instance = _completed(options, anchor)
     looker = Looker(cluster, tell)
     yardstick = Yardstick(profile, instance)
-    scene = Look(profile, yardstick, policy, cluster, looker).scene()
+    scene = Look(profile, yardstick, policy, cluster, looker).scene(anchor=_anchor_kind(profile, options))
     yardstick = dataclasses.replace(yardstick, classes=scene.classes)
     foreign = {ref.namespace for ref in others} - {instance.controller_namespace}
     names = {
         instance.controller_name,
         *yardstick.controllers_named_by(one for view in scene.views for one in view.records),
     }
-    controllers = find_controllers(profile, instance.controller_namespace, managers_of(scene), cluster, foreign, names)
+    place = instance.controller_namespace
+    beside = bool(place) and place in {ref.namespace for ref in others}
+    controllers = find_controllers(profile, place, managers_of(scene), cluster, foreign, names, beside)
     alive = controllers.owner.life is Life.ALIVE
-    tells = anchor is not None and options.remove_anchor
-    quiesces = options.quiesce == "scale" or (options.quiesce == AUTO and policy == RETAIN and alive and not tells)
+    tells = anchor is not None and options.remove_anchor and alive
+    busy = alive or any(one.available for one in controllers.found)  # also one that only sets finalizers
+    quiesces = options.quiesce == SCALE or (options.quiesce == AUTO and policy == RETAIN and busy and not tells)
     plan = plan_drain(scene, yardstick, options, policy, anchor, alone=quiesces or not alive)
     plan.terms = Terms({"": cluster.identity()}, options.hashed)
     _detach_what_is_kept(plan, looker)
-    return Survey(profile, anchor, policy, instance, controllers, scene, plan, looker, quiesces, others)
+    # What is released stays, and a running operator may put its finalizers back on it. What is deleted is gone.
+    stops_later = options.quiesce == AUTO and alive and not quiesces and bool(plan.kinds_only.releases)
+    unknown = [view.kind for view in scene.unknown]
+    return Survey(
+        *(profile, anchor, policy, instance, controllers, scene, plan, looker, quiesces, stops_later, others, unknown)
+    )
 
 
-def look_again(first: Survey, options: DrainOptions, cluster: Cluster, tell: Tell) -> Survey:
-    """What is left of the plan, and what came meanwhile. The anchor may be gone by now; what it said still holds."""
+def look_again(
+    first: Survey, options: DrainOptions, cluster: Cluster, tell: Tell, *, everywhere: bool = False
+) -> Survey:
+    """What is left of the plan, and what came meanwhile. The anchor may be gone by now; what it said still holds.
+
+    Kinds that are not in the profile are looked at where some were found before, or all of them (`everywhere`).
+    """
+    if everywhere:
+        cluster.forget_catalogue()  # a kind may be new
     looker = Looker(cluster, tell)
     yardstick = Yardstick(first.profile, first.instance)
-    scene = Look(first.profile, yardstick, first.policy, cluster, looker).scene()
+    look = Look(first.profile, yardstick, first.policy, cluster, looker)
+    scene = look.scene(first.unknown, everywhere=everywhere, anchor=_anchor_kind(first.profile, options))
     scene.refuse_if_unreadable()
+    scene.refuse_to_delete()
+    first.unknown.extend(view.kind for view in scene.unknown if view.kind not in first.unknown)
     yardstick = dataclasses.replace(yardstick, classes=scene.classes)
     plan = plan_drain(scene, yardstick, options, first.policy, None, alone=False)
     _detach_what_is_kept(plan, looker)
     return dataclasses.replace(first, scene=scene, plan=plan, looker=looker)
+
+
+def _anchor_kind(profile: Profile, options: DrainOptions) -> ProfileKind | None:
+    rule = anchor_rule(profile, options.anchor)
+    return rule.kind if rule else None
 
 
 def _detach_what_is_kept(plan: DrainPlan, looker: Looker) -> None:
@@ -116,6 +149,14 @@ def _completed(options: DrainOptions, anchor: Anchor | None) -> Instance:
     return dataclasses.replace(options.instance, controller_namespace=place)
 
 
+def _absent_cleaner(survey: Survey) -> Owner | None:
+    """Who would have to clean up behind something that is deleted, and does not run. The one for most kinds first."""
+    kinds = {rank: view.kind for rank, view in enumerate(survey.scene.views, 1)}
+    busy = [kinds[step.rule.rank] for step in survey.plan.steps if step.going]
+    gone = [owner for owner in map(survey.controllers.owner_of, busy) if owner.life is Life.GONE]
+    return survey.controllers.owner if survey.controllers.owner in gone else next(iter(gone), None)
+
+
 def refuse_what_is_unsafe(survey: Survey, options: DrainOptions) -> None:
     """Reasons not to begin, each with its way out."""
     survey.scene.refuse_if_unreadable()
@@ -127,8 +168,10 @@ def refuse_what_is_unsafe(survey: Survey, options: DrainOptions) -> None:
             next_step="say in instance what belongs to the one you drain; nothing was changed",
         )
     deleting = any(step.going for step in survey.plan.steps)
-    owner = survey.controllers.owner
-    if survey.policy == DELETE and deleting and owner.life is Life.GONE and not options.ladder.force:
+    if deleting:
+        survey.scene.refuse_to_delete()
+    owner = _absent_cleaner(survey)
+    if survey.policy == DELETE and owner and not options.ladder.force:
         raise Refused(
             "policy Delete needs the running operator",
             why=f"only it can clean up outside the cluster, and {owner.why}",
@@ -141,7 +184,7 @@ def refuse_what_is_unsafe(survey: Survey, options: DrainOptions) -> None:
             next_step="leave quiesce out, or use policy Retain; nothing was changed",
         )
     busy = survey.plan.size or survey.plan.anchor
-    if options.quiesce == "scale" and not survey.controllers.found and busy:
+    if options.quiesce == SCALE and not survey.controllers.found and busy:
         labels = " or ".join(survey.profile.workloads) or "(the profile knows no label)"
         place = survey.instance.controller_namespace
         raise Refused(

@@ -258,10 +258,10 @@ def why_elsewhere(item: Mapping[str, Any], endpoint: Endpoint) -> str:
 
 
 def is_this_cluster(server: str, endpoint: Endpoint) -> bool:
-    parts = urllib.parse.urlsplit(server)
-    host = parts.hostname or ""
+    try:
+        host = urllib.parse.urlsplit(server).hostname or ""
+    except ValueError:  # it is no URL
+        return False
     if host in _OWN_HOSTS or host.startswith(f"{_OWN_HOSTS[0]}."):
         return True
-    # With path and port: behind one address a proxy may serve many clusters.
-    place = (host, parts.port or 443, parts.path.rstrip("/"))
-    return place == (endpoint.host, endpoint.port, endpoint.base_path.rstrip("/"))
+    return endpoint.is_at(server)

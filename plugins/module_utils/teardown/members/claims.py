@@ -33,10 +33,12 @@ class Claim:
     disputed: str = ""  # why another release may own it as well
     # Set by sources that decide over an object themselves, such as a Landscaper policy: the reason to keep it.
     keep: str = ""
+    uid: str = ""  # of the object that the source recorded; one made anew under its name has another
     named: bool = False  # by the task itself, one by one
     past: bool = False  # by an older version of the record: that it is not there says nothing
     # What the source wants done before the delete, as the task's `before_delete` would say it.
     before_delete: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    labels: Mapping[str, str] = field(default_factory=dict, compare=False)  # as the source writes them
 
     @property
     def api_version(self) -> str | None:
@@ -108,4 +110,6 @@ def claim_of(document: Mapping[str, Any], source: str, *, marked: bool = True, e
         return None
     group, _slash, version = str(document.get("apiVersion") or "").rpartition("/")
     namespace = str(metadata.get("namespace") or "")
-    return Claim(group, str(kind), str(name), namespace, version, source, marked, evidence)
+    labels = metadata.get("labels")
+    labels = {str(key): str(value) for key, value in labels.items()} if isinstance(labels, Mapping) else {}
+    return Claim(group, str(kind), str(name), namespace, version, source, marked, evidence, labels=labels)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Members that other deployers keep lists of: cli-utils (kpt), ApplySets and Landscaper.
+"""Members that other deployers keep lists of: cli-utils (kpt) and ApplySets.
 
 Room: teardown. Each function reads one record and returns what it names.
 """
@@ -29,10 +29,6 @@ _APPLYSET_ID = "applyset.kubernetes.io/id"
 _APPLYSET_PART_OF = "applyset.kubernetes.io/part-of"
 _APPLYSET_KINDS = "applyset.kubernetes.io/contains-group-kinds"
 _KPT = "kpt.dev"
-_LANDSCAPER = "landscaper.gardener.cloud"
-_LANDSCAPER_LABELS = tuple(f"{name}.deployer.{_LANDSCAPER}/deployitem" for name in ("manifest", "helm"))
-# Landscaper policies under which an object is not deleted with its DeployItem.
-_LANDSCAPER_KEEP = frozenset({"keep", "ignore"})
 
 
 def inventory_membership(name: str, namespace: str, cluster: Cluster) -> Membership:
@@ -147,50 +143,3 @@ def _part_of(identity: str) -> Any:
 def _group_kind_search(text: str, label: str, source: str) -> Search:
     kind, _dot, group = text.partition(".")
     return Search(kind, f"{group}/", label_selector=label, source=source)
-
-
-def landscaper_membership(deploy_item: str, namespace: str, cluster: Cluster) -> Membership:
-    """A DeployItem's `status.providerStatus.managedResources`, with its policies."""
-    source = f"Landscaper DeployItem {namespace}/{deploy_item}"
-    kind, _warning = cluster.resolve("DeployItem", f"{_LANDSCAPER}/", by_hand=False)
-    item = cluster.read_whole(kind, namespace, deploy_item) if kind else None
-    if item is None:
-        return Membership(source, missing=f"there is no {source}")
-    membership = Membership(source, not_ours=_labelled_by_deploy_item(deploy_item))
-    managed = ((item.get("status") or {}).get("providerStatus") or {}).get("managedResources") or ()
-    for entry in managed:
-        resource = entry.get("resource") or {}
-        group, _slash, version = str(resource.get("apiVersion") or "").rpartition("/")
-        policy = str(entry.get("policy") or "manage")
-        membership.claims.append(
-            Claim(
-                group,
-                str(resource.get("kind") or ""),
-                str(resource.get("name") or ""),
-                str(resource.get("namespace") or ""),
-                version,
-                source,
-                marked=policy == "fallback",
-                keep=f"Landscaper policy {policy}" if policy in _LANDSCAPER_KEEP else "",
-                before_delete=_recorded_preparations(entry),
-            )
-        )
-    return membership
-
-
-def _recorded_preparations(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What the DeployItem wants done to this object before it is deleted."""
-    recorded = {"annotate": entry.get("annotateBeforeDelete"), "patch": entry.get("patchBeforeDelete")}
-    return {key: value for key, value in recorded.items() if isinstance(value, Mapping) and value}
-
-
-def _labelled_by_deploy_item(deploy_item: str) -> Any:
-    """Policy `fallback`: deleted only while the label still names the DeployItem. Other policies need no label."""
-
-    def not_ours(record: Record, marked: bool) -> str:
-        owners = [record.labels.get(label) for label in _LANDSCAPER_LABELS]
-        return (
-            "" if not marked or deploy_item in owners else f"it carries no label of DeployItem {deploy_item} any more"
-        )
-
-    return not_ours

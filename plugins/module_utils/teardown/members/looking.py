@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ class Member:
     keep: str = ""
     named: bool = False  # by the task itself, one by one
     evidence: str = ""  # the annotation that confirms what only the release metadata says
-    disputed: str = ""  # why another release may own it as well
+    disputed: str = ""  # why another release may own it as well, or why it is not the object that was recorded
     dependant: bool = False  # found because another member owns it
     searched: bool = False  # found by looking around: nobody has named it
     before_delete: Mapping[str, Any] = field(default_factory=dict)  # as its source wants it
@@ -156,6 +156,46 @@ class Looker:
         self._cluster.for_each([scope for scope in scopes if scope not in self._lists], list_if_possible)
         return unseen
 
+    def search(
+        self, kinds: Iterable[Resource], namespaces: Sequence[str], wanted: Callable[[Record], bool]
+    ) -> tuple[dict[Resource, list[Record]], dict[Resource, Problem]]:
+        """Wanted objects by kind, in these namespaces (none: in the whole cluster); and kinds that cannot be listed.
+
+        At most one list a kind, or one a kind and namespace. Only those with something wanted in them are remembered.
+        """
+        found: dict[Resource, list[Record]] = {}
+        unseen: dict[Resource, Problem] = {}
+
+        def look_at(resource: Resource) -> None:
+            try:
+                listings = self._listings_in(resource, namespaces)
+            except Problem as problem:
+                # 404: its definition went, and discovery is a moment late.
+                if getattr(problem, "status", 0) != 404:
+                    unseen[resource] = problem
+                return
+            records = [record for listing in listings for record in listing.records if wanted(record)]
+            if records:
+                found[resource] = records
+                with self._lock:
+                    for one in listings:
+                        self._lists.setdefault(_Scope(resource, one.scope.namespace, ""), [one])
+
+        self._cluster.for_each(kinds, look_at)
+        return found, unseen
+
+    def _listings_in(self, resource: Resource, namespaces: Sequence[str]) -> list[Listing]:
+        few = 0 < len(namespaces) <= _FEW_NAMESPACES
+        try:
+            return [one for name in (namespaces if few else (None,)) for one in self._listed(resource, name)]
+        except Problem as problem:
+            if few or not namespaces or not problem.is_forbidden:
+                raise
+        return [one for name in namespaces for one in self._listed(resource, name)]
+
+    def _listed(self, resource: Resource, namespace: str | None) -> list[Listing]:
+        return self._lists.get(_Scope(resource, namespace, "")) or [self._cluster.list(resource, namespace)]
+
     def resolve(self, kind: str, api_version: str | None, *, by_hand: bool = True) -> Resource | None:
         """The kind meant. Records may name kinds that went; only what people write is checked for mistakes."""
         resource, warning = self._cluster.resolve(kind, api_version, by_hand=by_hand)
@@ -214,10 +254,17 @@ class Looker:
 
 
 def _member(resource: Resource, record: Record, claim: Claim) -> Member:
+    disputed = claim.disputed or _why_another(record, claim)
     return Member(
-        *(resource, record, claim.source, claim.marked, claim.keep, claim.named, claim.evidence, claim.disputed),
+        *(resource, record, claim.source, claim.marked, claim.keep, claim.named, claim.evidence, disputed),
         before_delete=claim.before_delete,
     )
+
+
+def _why_another(record: Record, claim: Claim) -> str:
+    if claim.uid in ("", record.uid):
+        return ""
+    return f"it is another object of that name: {claim.source} recorded uid {claim.uid}, its own is {record.uid}"
 
 
 def _placed(claim: Claim, resource: Resource, default_namespace: str) -> Claim:

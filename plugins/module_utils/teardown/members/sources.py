@@ -19,18 +19,23 @@ from .argocd import argocd_membership
 from .claims import Claim, Membership, Search
 from .flux import flux_membership
 from .helm import helm_membership
-from .inventories import applyset_membership, inventory_membership, landscaper_membership
+from .inventories import applyset_membership, inventory_membership
 from .kapp import kapp_membership
+from .landscaper import landscaper_membership
 from .manifests import manifest_membership
 from .olm import olm_membership
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
+OtherCluster = Callable[[str], "Cluster"]
 
-def read_members(option: Mapping[str, Any], cluster: Cluster) -> Membership:
-    """What belongs to the thing that `members` names."""
+
+def read_members(option: Mapping[str, Any], cluster: Cluster, other_cluster: OtherCluster) -> Membership:
+    """What belongs to the thing that `members` names. `other_cluster`: by its context, where the source names one."""
     name, value = chosen_source(option)
+    if name == "landscaper" and value.get("context"):
+        return _landscaper(value, cluster, other_cluster(value["context"]))
     return SOURCES[name](value, cluster)
 
 
@@ -160,8 +165,9 @@ def _inventory(value: Mapping[str, Any], cluster: Cluster) -> Membership:
     return inventory_membership(value["name"], value["namespace"], cluster)
 
 
-def _landscaper(value: Mapping[str, Any], cluster: Cluster) -> Membership:
-    return landscaper_membership(value["deploy_item"], value["namespace"], cluster)
+def _landscaper(value: Mapping[str, Any], cluster: Cluster, stored_in: Cluster | None = None) -> Membership:
+    target = value.get("target") or ""
+    return landscaper_membership(value["deploy_item"], value["namespace"], cluster, stored_in=stored_in, target=target)
 
 
 def _namespace(value: str, cluster: Cluster) -> Membership:

@@ -10,11 +10,13 @@ their way out are given some seconds.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...clock import Clock, Deadline
+from ...commands import kubectl
 from ...events import Tell
 from ...objects import ObjectRef, Record, Resource, record_of, ref_to
 from ...paths import value_at
@@ -23,13 +25,16 @@ from ...well_known import API_SERVICES, BINDINGS, LEASES, WEBHOOK_CONFIGURATIONS
 from ..guards import CRD, keep_marker_of
 from ..looking_around import listed_or_said
 from ..members.looking import TRANSIENT, Member
-from .traces import INSTANCE, Place, Traces
+from .making import making_of
+from .traces import INSTANCE, WORKLOADS, Place, Traces
 
 if TYPE_CHECKING:
     from ...kube.cluster import Cluster
 
-DEFINITION, LEASE = "definition", "lease"
-_LEADERS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ServiceAccount"})
+DEFINITION, LEASE, MADE, NAME = "definition", "lease", "made", "name"
+_LEADERS = frozenset({*WORKLOADS, "ServiceAccount"})
+# Something holds these, or brought them back.
+_NO_MERE_DELETION = frozenset({"plan", "finalizer", "owner"})
 _LOOKS = 8
 _PAUSE = 1.5
 
@@ -37,14 +42,16 @@ _PAUSE = 1.5
 @dataclass(frozen=True)
 class Leftover:
     ref: ObjectRef
-    trace: str  # mark, label, group, definition, finalizer, owner, rbac, webhook, api service, lease
+    trace: str  # plan, mark, label, group, definition, finalizer, owner, rbac, webhook, api service, lease, made, name
     why: str
     passing: bool = False  # it is going by itself
+    command: str = ""  # deletes it, where that is all there is to do
 
 
 @dataclass
 class Leftovers:
     found: list[Leftover] = field(default_factory=list)
+    possible: list[Leftover] = field(default_factory=list)  # they bear its name; no proof that it made them
     unseen: list[str] = field(default_factory=list)
     looked_at: int = 0
 
@@ -52,7 +59,8 @@ class Leftovers:
 def look_for_leftovers(traces: Traces, cluster: Cluster, clock: Clock, deadline: Deadline, tell: Tell) -> Leftovers:
     for turn in range(_LOOKS):
         found = _look(traces, cluster)
-        if turn + 1 == _LOOKS or deadline.passed() or not any(one.passing for one in found.found):
+        passing = any(one.passing for one in (*found.found, *found.possible))
+        if turn + 1 == _LOOKS or deadline.passed() or not passing:
             return found
         clock.sleep(min(_PAUSE, deadline.left()))
     return found
@@ -64,6 +72,7 @@ def _look(traces: Traces, cluster: Cluster) -> Leftovers:
     found: dict[str, Leftover] = {}
     inhabited: set[str] = set()
     living: set[Place] = set()  # whose names Leases may have as well
+    rivals: set[str] = set()  # namespaces of workloads that stay and are called like those of the application
     kinds = [one for one in cluster.catalogue.resources() if {"list", "delete"} <= one.verbs and _is_worth_it(one)]
 
     def look_at(resource: Resource) -> None:
@@ -72,6 +81,8 @@ def _look(traces: Traces, cluster: Cluster) -> Leftovers:
             inhabited.add(f"{resource.plural}.{resource.group}")
             if _may_lead(resource) and not record.terminating:
                 living.add((record.namespace, record.name))
+                if resource.kind in WORKLOADS and record.uid not in traces.gone and traces.product.has_program(record):
+                    rivals.add(record.namespace)
             trace = _trace_in(resource, record, traces)
             if trace is not None and record.uid not in traces.kept and not keep_marker_of(Member(resource, record, "")):
                 found.setdefault(record.uid, trace)
@@ -81,10 +92,15 @@ def _look(traces: Traces, cluster: Cluster) -> Leftovers:
         del found[uid]  # whoever made what is left of this kind needs its definition
     for uid in [uid for uid, one in found.items() if one.trace == LEASE and _is_of_somebody_else(one, traces, living)]:
         del found[uid]
+    for uid, one in [(uid, one) for uid, one in found.items() if rivals and one.trace in (MADE, NAME)]:
+        del found[uid]
+        if one.trace == MADE and one.ref.namespace in traces.product.homes - rivals:
+            found[uid] = dataclasses.replace(one, trace=NAME)  # or another installation made it
     for leftover in _that_point_to_it(traces, cluster, result):
         if leftover.ref.uid not in traces.kept:
             found.setdefault(leftover.ref.uid, leftover)
-    result.found = sorted(found.values(), key=lambda one: (one.passing, one.ref.kind, str(one.ref)))
+    for one in sorted(found.values(), key=lambda one: (one.passing, one.ref.kind, str(one.ref))):
+        (result.possible if one.trace == NAME else result.found).append(one)
     return result
 
 
@@ -107,7 +123,7 @@ def _trace_in(resource: Resource, record: Record, traces: Traces) -> Leftover | 
     """What metadata alone tells. The strongest reason is named."""
 
     def leftover(trace: str, why: str, *, passing: bool = False) -> Leftover:
-        return Leftover(ref_to(resource, record), trace, why, passing or record.terminating)
+        return _leftover(resource, record, trace, why, passing=passing)
 
     kind = (resource.group, resource.plural)
     if record.uid in traces.gone:
@@ -131,7 +147,18 @@ def _trace_in(resource: Resource, record: Record, traces: Traces) -> Leftover | 
         return leftover(LEASE, "it is named after a ServiceAccount that is gone")
     if record.namespace in traces.namespaces and traces.release and record.labels.get(INSTANCE) == traces.release:
         return leftover("label", f"it is labelled {INSTANCE}={traces.release}")
-    return None
+    if kind == (LEASES.group, LEASES.plural) and record.namespace not in traces.product.homes:
+        return None  # each installation of a program has one, by the name of the program
+    making = making_of(record, traces.product) if record.uid not in traces.undrained else None
+    return leftover(MADE if making.certain else NAME, making.why) if making else None
+
+
+def _leftover(resource: Resource, record: Record, trace: str, why: str, *, passing: bool = False) -> Leftover:
+    passing = passing or record.terminating
+    words = {"kind": resource.qualified, "name": record.name}
+    simple = not passing and trace not in _NO_MERE_DELETION
+    command = kubectl("delete {kind} {name}", namespace=record.namespace, **words) if simple else ""
+    return Leftover(ref_to(resource, record), trace, why, passing, command)
 
 
 def _has_a_mark(record: Record) -> bool:
@@ -173,7 +200,7 @@ def _that_point_to_it(traces: Traces, cluster: Cluster, result: Leftovers) -> It
             for item in listed_or_said(resource, cluster, result.unseen) or ():
                 if points(item, traces):
                     record = record_of(item["metadata"])
-                    yield Leftover(ref_to(resource, record), trace, why, record.terminating)
+                    yield _leftover(resource, record, trace, why)
 
 
 def _binds(item: Mapping[str, Any], traces: Traces) -> bool:

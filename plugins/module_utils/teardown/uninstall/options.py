@@ -17,7 +17,7 @@ from typing import Any
 from ...limits import check_run_options
 from ...problems import BadFields
 from ...shown import NOTHING_SHOWN, Shown
-from ..drain.options import AUTO, DrainOptions, parse_drain
+from ..drain.options import AUTO, NONE, DrainOptions, parse_drain
 from ..ladder import Ladder
 from ..ranked_delete import RankedOptions
 from ..run_outcome import RunOptions
@@ -25,7 +25,6 @@ from ..steps import DEFAULT_STEPS
 
 SOURCES = (AUTO, "helm", "kapp", "flux", "argocd", "olm", "manifests", "namespace")
 STAGES = ("preflight", "drain", "delete", "verify")
-NONE = "none"
 # Sources that are found by a name.
 _NAMED = frozenset({"helm", "kapp", "flux", "argocd", "olm"})
 
@@ -148,7 +147,10 @@ def _check_what(params: Mapping[str, Any], bad: BadFields) -> None:
 
 
 # Options that mean the same for a drain and for the deletion.
-_SAME = ("policy", "anchor", "instance", "force", "force_after", "force_allow", "timeout", "fail_fast")
+_SAME = (
+    *("policy", "anchor", "instance", "quiesce", "settle", "freeze", "user_authored"),
+    *("force", "force_after", "force_allow", "timeout", "fail_fast"),
+)
 
 
 def _drain_params(params: Mapping[str, Any], profile: Any) -> dict[str, Any]:
@@ -157,10 +159,6 @@ def _drain_params(params: Mapping[str, Any], profile: Any) -> dict[str, Any]:
         **{name: params[name] for name in _SAME},
         "profile": profile,
         "remove_anchor": True,
-        "quiesce": AUTO,
-        "settle": 3,
-        "freeze": False,
-        "user_authored": "report",
         "only_with_finalizer": True,
         "force_deny": None,
         "max_objects": None,

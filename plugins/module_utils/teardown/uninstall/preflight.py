@@ -161,12 +161,13 @@ def _controller_of(name: str, members: list[Member], around: Surroundings) -> Fi
     strips = around.options.ladder.may_strip(name)
     if around.options.force and strips:
         return Finding("controllers", WARN, f"{held}; it is stripped if nobody takes it off ({owner.why})")
-    lost = _lost_workload(around) if owner.life is Life.UNKNOWN else ""
+    lost = _lost_workload(around)
     if owner.life is Life.GONE or lost:
         return Finding(
             "controllers",
             STOP,
-            f"{held}, and its controller does not run: {lost or owner.why}",
+            # Both: how old its Lease is decides whether it counts as gone, not whether the Deployment is missing.
+            f"{held}, and its controller does not run: {'; '.join(filter(None, [lost, owner.why]))}",
             f"bring the controller back, or set force: true{'' if strips else f' and force_allow: [{name}]'} to strip "
             "the finalizer; what it would clean up outside the cluster stays",
         )

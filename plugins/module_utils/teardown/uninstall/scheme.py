@@ -31,7 +31,7 @@ from ..members.claims import Membership
 from ..members.detection import Candidate
 from ..members.helm_marks import marked_membership
 from ..members.known_releases import known_releases
-from ..members.sources import read_members
+from ..members.sources import OtherCluster, read_members
 from ..plan import Entry, Plan
 from ..ranked_delete import Deletion, RankedOptions, plan_deletion
 from ..steps import StepRule, TypeRule
@@ -105,7 +105,7 @@ def make_scheme(
     tell: Tell,
 ) -> Scheme:
     terms = Terms({"": cluster.identity()}, options.hashed)
-    scheme = Scheme(origin, _members_of(origin, options, cluster), terms)
+    scheme = Scheme(origin, _members_of(origin, options, cluster, other_cluster), terms)
     if scheme.membership.missing:
         scheme.there = known_releases(options.namespace, cluster)
     else:
@@ -116,11 +116,13 @@ def make_scheme(
     return scheme
 
 
-def _members_of(origin: Candidate | None, options: UninstallOptions, cluster: Cluster) -> Membership:
+def _members_of(
+    origin: Candidate | None, options: UninstallOptions, cluster: Cluster, other_cluster: OtherCluster
+) -> Membership:
     if origin is None:
         kinds = "no Helm release, kapp application, Flux, Argo CD or OLM object"
         return Membership(f"release {options.release}", missing=f"{kinds} is called {options.release}")
-    membership = read_members(origin.option, cluster)
+    membership = read_members(origin.option, cluster, other_cluster)
     if membership.missing and origin.source == "helm":
         return marked_membership(options.release, options.namespace, cluster)
     return membership

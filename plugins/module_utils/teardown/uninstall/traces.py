@@ -9,17 +9,19 @@ Room: teardown (pure).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ...objects import Record
 from ...profiles.built_in_groups import BUILT_IN_GROUPS
 from ..catalogue import known
 from ..guards import CRD
+from .making import Product, product_of
 from .options import UninstallOptions
 from .scheme import Scheme
 
 INSTANCE = "app.kubernetes.io/instance"
+WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
 _SHARED_DOMAINS = ("k8s.io", "kubernetes.io", "x-k8s.io")
 Place = tuple[str, str]  # namespace and name
 
@@ -39,6 +41,8 @@ class Traces:
     orphans: frozenset[Place] = frozenset()
     gone: frozenset[str] = frozenset()  # uids that should not own anything any more
     kept: dict[str, str] = field(default_factory=dict)  # uid → why it stays on purpose
+    product: Product = field(default_factory=Product)
+    undrained: frozenset[str] = frozenset()  # uids that a drain released, or that are not of what it drained
 
     def finalizer_of(self, record: Record) -> str:
         return next((name for name in record.finalizers if self._is_its_finalizer(name)), "")
@@ -57,29 +61,38 @@ def traces_of(scheme: Scheme, options: UninstallOptions) -> Traces:
 
     absent = scheme.deletion.ground.absent if scheme.deletion else []
 
-    def places(group: str, *kinds: str) -> frozenset[Place]:
-        """Of the plan, and of what was gone before: a run may be the second one."""
+    def places(group: str, *kinds: str) -> dict[Place, Mapping[str, str]]:
+        """With their labels. Of the plan, and of what was gone before: a run may be the second one."""
         here = [one for one in going if one.resource.group == group and one.resource.kind in kinds]
         gone = [one for one in absent if one.group == group and one.kind in kinds]
-        found = [(one.record.namespace, one.record.name) for one in here]
-        return frozenset(found + [(one.namespace, one.name) for one in gone])
+        found: dict[Place, Mapping[str, str]] = {(one.namespace, one.name): one.labels for one in gone}
+        return found | {(one.record.namespace, one.record.name): one.record.labels for one in here}
 
     custom = {(one.resource.group, one.resource.plural) for one in going if one.resource.group not in BUILT_IN_GROUPS}
     seen = {name for one in going for name in one.record.finalizers if not _is_common(name)}
     seen |= {name for survey in scheme.surveys for name in survey.profile.finalizers}
+    workloads = places("apps", *WORKLOADS)
+    own = frozenset(groups - BUILT_IN_GROUPS)
+    labels = [key for one in scheme.surveys for key in one.profile.controller_labels]
+    domains = {*own, *(key.partition("/")[0] for key in labels)}
+    drains = [survey.plan.whole for survey in scheme.surveys]
+    spared = [one.record for plan in drains for one in plan.releases]
+    spared += [entry.member.record for plan in drains for entry in plan.kept]
     return Traces(
         source=scheme.origin.what if scheme.origin else scheme.membership.source,
         is_marked=scheme.membership.bears_its_mark,
         release=options.release,
         namespaces=frozenset({options.namespace, scheme.membership.default_namespace} - {""}),
-        groups=frozenset(groups - BUILT_IN_GROUPS),
+        groups=own,
         finalizers=frozenset(seen),
-        accounts=places("", "ServiceAccount"),
-        services=places("", "Service"),
-        workloads=places("apps", "Deployment", "StatefulSet", "DaemonSet"),
+        accounts=frozenset(places("", "ServiceAccount")),
+        services=frozenset(places("", "Service")),
+        workloads=frozenset(workloads),
         orphans=frozenset(custom if scheme.membership.by_marks else ()),
         gone=frozenset(scheme.deleted - {entry.member.record.uid for entry in scheme.plan.kept}),
         kept={entry.member.record.uid: entry.verdict.why for entry in scheme.plan.kept},
+        product=product_of(workloads, [one.record.labels for one in going], options.release, domains),
+        undrained=frozenset(one.uid for one in spared),
     )
 
 

@@ -22,7 +22,7 @@ from ...limits import check_limits
 from ...problems import Problem, Refused, TimedOut
 from ..blockers.blockers import Explanation
 from ..drain.drain import DrainOutcome, drain
-from ..drain.profile import Profile
+from ..drain.survey import Survey
 from ..keepsakes import originals_of
 from ..ranked_delete import Deletion, RankedOutcome, act, summary_of
 from ..truce import Pause, hold, left_waiting, pauses_of
@@ -152,7 +152,7 @@ class _Uninstall:
         if scheme.surveys and "delete" in self.options.stages and not self.options.check_mode:
             self._hold(pauses_of(scheme.plan))
         for survey in scheme.surveys:
-            self._drain(survey.profile, survey.plan.whole.hash)
+            self._drain(survey)
         if "delete" in self.options.stages and scheme.deletion is not None:
             self._delete(scheme, scheme.deletion)
         if "verify" in self.options.stages and not self.options.check_mode:
@@ -164,9 +164,13 @@ class _Uninstall:
             self.originals = originals_of([(pause.resource, pause.record) for pause in pauses], self.cluster)
         self.outcome.paused = hold(pauses, self.cluster, self.clock, self.deadline, self.stop, self.tell)
 
-    def _drain(self, profile: Profile, plan_hash: str) -> None:
+    def _drain(self, survey: Survey) -> None:
+        if self.options.keepsakes:  # with the replicas they have now
+            stopped = [(one.resource, one.record) for one in survey.stops]
+            self.originals |= originals_of(stopped, self.cluster)
+        plan_hash = survey.plan.whole.hash
         options = dataclasses.replace(self.options.drain, timeout=self.deadline.left(), plan_hash=plan_hash)
-        done = drain(options, profile, self.cluster, self.clock, self.stop, self.tell)
+        done = drain(options, survey.profile, self.cluster, self.clock, self.stop, self.tell)
         self.outcome.drains.append(done)
         self.outcome.warnings += done.warnings
         self.cluster.limit_to(self.deadline)
@@ -204,6 +208,9 @@ class _Uninstall:
         self.outcome.leftovers = found
         for text in found.unseen:
             _warn(self.outcome, f"could not look for leftovers: {text}", self.tell)
+        if found.possible:
+            first = found.possible[0]
+            self.tell(Noted(f"may be left of it: {len(found.possible)}, the first is {first.ref} ({first.why})"))
         if not found.found:
             return
         first = found.found[0]

@@ -14,7 +14,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.bloc
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
 from ansible_collections.sunset.kube.tests.unit.fakes import DAEMONSETS, NAMESPACES, Told
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import NO_CONTEXTS, SERVED, FakeCluster
 
 F = "shop.example.com/cleanup"
 SHOP = Target(namespace="shop")
@@ -28,7 +28,7 @@ def shop_with(*kinds: Resource) -> FakeCluster:
 
 
 def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
-    return explain_blockers(target, cluster, Told())
+    return explain_blockers(target, cluster, NO_CONTEXTS, Told())
 
 
 def row(told: Explanation, name: str) -> Blocked:

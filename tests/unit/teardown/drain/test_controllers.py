@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
+from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.controllers import (
@@ -25,6 +25,7 @@ from ansible_collections.sunset.kube.tests.unit.fakes import (
     DAEMONSETS,
     DEPLOYMENTS,
     LEASES,
+    PODS,
     STATEFULSETS,
     Told,
     named,
@@ -194,6 +195,45 @@ def test_another_installations_operator_does_not_bring_ours_to_life() -> None:
     assert find(cluster, "ops").owner.life is Life.GONE
 
 
+PARTED = {"workloads": ["app=shop-operator"], "finalized_by": ["app=shop-operator,part=manager"]}
+
+
+def parted(manager: int, agent: int) -> DrainCluster:
+    """A manager that takes finalizers off, and an agent of the same name that does not."""
+    cluster = DrainCluster()
+    for part, replicas in (("manager", manager), ("agent", agent)):
+        cluster.deploy(replicas, replicas, name=f"shop-operator-{part}")
+        cluster.metadata(DEPLOYMENTS, f"shop-operator-{part}", "ops")["labels"]["part"] = part
+    return cluster
+
+
+def test_life_is_the_workload_that_takes_the_finalizers_off_and_all_are_stopped() -> None:
+    found = find(parted(1, 1), **PARTED)
+    assert life(found) == ("alive", "Deployment ops/shop-operator-manager has 1 of 1 replicas available")
+    assert [one.record.name for one in found.running] == ["shop-operator-agent", "shop-operator-manager"]
+
+
+def test_a_helper_of_the_same_name_is_no_life() -> None:
+    found = find(parted(0, 1), managers=("shop-operator",), **PARTED)
+    assert life(found) == ("gone", "Deployment ops/shop-operator-manager has no available replica")
+
+
+def test_a_helper_alone_is_no_life_either() -> None:
+    cluster = parted(0, 1)
+    cluster.remove(DEPLOYMENTS, "shop-operator-manager", "ops")
+    why = "no workload is labelled app=shop-operator,part=manager in ops"
+    assert life(find(cluster, managers=("shop-operator",), **PARTED)) == ("gone", why)
+
+
+@pytest.mark.parametrize(("replicas", "expected"), [(0, Life.GONE), (1, Life.ALIVE)])
+def test_the_lease_of_one_that_was_scaled_to_nothing_is_over(replicas: int, expected: Life) -> None:
+    cluster = parted(0, 1)
+    cluster.objects["apps", "deployments", "ops", "shop-operator-manager"]["spec"]["replicas"] = replicas
+    held_by = {**FRESH, "holderIdentity": "shop-operator-manager-5d4f-x2x4z_1"}
+    cluster.add(LEASES, "shop-operator-leader", "ops", spec=held_by)
+    assert find(cluster, managers=("shop-operator",), **PARTED).owner.life is expected
+
+
 # -- stopping and starting ---------------------------------------------------------------------------------------------
 
 
@@ -207,7 +247,7 @@ def two() -> tuple[DrainCluster, Controllers]:
 def test_controllers_are_scaled_to_nothing_and_back_to_what_they_had() -> None:
     cluster, found = two()
     told = Told()
-    stop(found.running, cluster, cluster.clock, StopSign(), told)
+    stop(found.running, cluster, cluster.clock, StopSign(), Deadline(cluster.clock, 600), told)
     assert [cluster.replicas(), cluster.replicas("shop-operator-2"), cluster.clock.slept] == [0, 0, []]
     assert start_again(found.running, cluster, told) == []
     assert [cluster.replicas(), cluster.replicas("shop-operator-2")] == [3, 1]
@@ -225,33 +265,63 @@ def test_the_last_pod_is_waited_for() -> None:
     status = cluster.objects["apps", "deployments", "ops", "shop-operator"]["status"]
     cluster.objects["apps", "deployments", "ops", "shop-operator-2"]["status"]["replicas"] = 0
     cluster.clock.at(cluster.clock.now() + 5, lambda: status.update(replicas=0))
-    stop(found.running, cluster, cluster.clock, StopSign(), Told())
+    stop(found.running, cluster, cluster.clock, StopSign(), Deadline(cluster.clock, 600), Told())
     assert sum(cluster.clock.slept) == 5.0
+
+
+ENDING: dict[str, tuple[str, float]] = {"it ends": ("Running", 4.0), "it has failed long ago": ("Failed", 0.0)}
+
+
+@pytest.mark.parametrize(("phase", "waited"), named(ENDING))
+def test_a_pod_that_is_ending_is_waited_for_though_it_is_no_replica_any_more(phase: str, waited: float) -> None:
+    cluster, found = two()
+    labels = {"app": "shop-operator"}
+    cluster.objects["apps", "deployments", "ops", "shop-operator"]["spec"]["selector"] = {"matchLabels": labels}
+    cluster.add(PODS, "shop-operator-x", "ops", labels=labels, status={"phase": phase}, deleted=True)
+    cluster.clock.at(cluster.clock.now() + 4, lambda: cluster.remove(PODS, "shop-operator-x", "ops"))
+    stop(found.running, cluster, cluster.clock, StopSign(), Deadline(cluster.clock, 600), Told())
+    assert sum(cluster.clock.slept) == waited
+
+
+def test_where_pods_may_not_be_listed_the_replicas_count() -> None:
+    cluster, found = two()
+    selector = {"matchLabels": {"app": "shop-operator"}}
+    cluster.objects["apps", "deployments", "ops", "shop-operator"]["spec"]["selector"] = selector
+    cluster.unseen["pods"] = api_error(403, "Forbidden", "no")
+    stop(found.running, cluster, cluster.clock, StopSign(), Deadline(cluster.clock, 600), Told())
+    assert cluster.clock.slept == []
+
+
+def test_the_time_of_the_task_ends_the_wait_for_the_last_pod() -> None:
+    cluster, found = two()
+    cluster.pods_stay = True
+    stop(found.running, cluster, cluster.clock, StopSign(), Deadline(cluster.clock, 7), Told())
+    assert sum(cluster.clock.slept) == 7.0
 
 
 def test_a_pod_that_does_not_go_is_not_waited_for_without_end() -> None:
     cluster, found = two()
     cluster.pods_stay = True
-    stop(found.running, cluster, cluster.clock, StopSign(), Told())
-    assert sum(cluster.clock.slept) == 30.0
+    stop(found.running, cluster, cluster.clock, StopSign(), Deadline(cluster.clock, 600), Told())
+    assert sum(cluster.clock.slept) == 60.0
 
 
 def test_a_controller_that_is_gone_meanwhile_needs_no_stopping() -> None:
     cluster, found = two()
     cluster.remove(DEPLOYMENTS, "shop-operator", "ops")
-    stop(found.running, cluster, cluster.clock, StopSign(), Told())
+    stop(found.running, cluster, cluster.clock, StopSign(), Deadline(cluster.clock, 600), Told())
 
 
 def test_a_refused_stop_is_an_error() -> None:
     cluster, found = two()
     cluster.refusals["Deployment ops/shop-operator-2"] = api_error(403, "Forbidden", "no")
     with pytest.raises(Problem):
-        stop(found.running, cluster, cluster.clock, StopSign(), Told())
+        stop(found.running, cluster, cluster.clock, StopSign(), Deadline(cluster.clock, 600), Told())
 
 
 def test_one_that_cannot_be_started_again_does_not_keep_the_others() -> None:
     cluster, found = two()
-    stop(found.running, cluster, cluster.clock, StopSign(), Told())
+    stop(found.running, cluster, cluster.clock, StopSign(), Deadline(cluster.clock, 600), Told())
     cluster.refusals["Deployment ops/shop-operator"] = api_error(403, "Forbidden", "no")
     failed = [(one.ref.name, problem.why) for one, problem in start_again(found.found, cluster, Told())]
     assert failed == [("shop-operator", "HTTP 403 Forbidden, no")]

@@ -95,14 +95,19 @@ def test_a_product_whose_finalizers_guard_data_gets_its_draft_too() -> None:
     assert draft["finalizers"] == ["longhorn.io"]
 
 
-def test_only_custom_kinds_and_the_users_are_looked_at() -> None:
+def test_every_kind_that_may_carry_a_finalizer_is_looked_at_once() -> None:
     cluster = DrainCluster()
     cluster.add(PODS, "p", finalizers=[G])
     cluster.add(DEPLOYMENTS, "d", finalizers=[G])
     cluster.add(NAMESPACES, "n", finalizers=[G])
     [draft] = drafts(cluster).profiles
-    assert draft["user_kinds"] == [{"group": "", "kind": "Namespace"}, {"group": "apps", "kind": "Deployment"}]
-    assert "pods" not in cluster.lists
+    assert draft["user_kinds"] == [
+        {"group": "", "kind": "Namespace"},
+        {"group": "", "kind": "Pod"},
+        {"group": "apps", "kind": "Deployment"},
+    ]
+    assert len(cluster.lists) == len(set(cluster.lists))
+    assert "leases.coordination.k8s.io" not in cluster.lists
 
 
 def test_kinds_that_cannot_be_listed_are_left_out() -> None:

@@ -72,6 +72,7 @@ def strip(thing: str) -> str:
     return f"strip {thing} ({F})"
 
 
+SCALED = "patch Deployment ops/shop-operator"
 RELEASED = [strip("Service shop/web"), strip("Basket shop/b"), strip("Store shop/s")]
 
 
@@ -164,11 +165,12 @@ def test_a_hanging_anchor_is_freed_and_not_deleted_again() -> None:
 # -- a running operator ------------------------------------------------------------------------------------------------
 
 
-def test_a_running_operator_is_told_first_and_its_anchor_is_left_to_it() -> None:
+def test_a_running_operator_is_told_first_its_anchor_is_left_to_it_and_then_it_is_stopped() -> None:
     cluster = shop(1)
     operator = LivingOperator(cluster)
     outcome = drained(cluster, told=operator)
-    assert cluster.writes() == [f"delete {ANCHOR}", *RELEASED]
+    assert cluster.writes() == [f"delete {ANCHOR}", *RELEASED, SCALED]
+    assert cluster.log.index(f"gone {ANCHOR}") < cluster.log.index(SCALED)
     assert (operator.ledger, outcome.status, "ShopOperator ops/main" in cluster.left()) == (
         ["ShopOperator main"],
         "completed",
@@ -185,6 +187,7 @@ def test_delete_deletes_the_operators_objects_and_waits_until_it_has_cleaned_up(
         strip("Service shop/web"),
         "delete Basket shop/b",
         "delete Store shop/s",
+        SCALED,
     ]
     assert {"Basket b", "Store s"} <= set(operator.ledger)
     assert (cluster.left(), outcome.status) == (["Deployment ops/shop-operator", "Service shop/web"], "completed")
@@ -208,7 +211,7 @@ def test_the_anchors_policy_is_set_before_the_operator_is_told(anchors: str, tas
     cluster = shop(1, anchors)
     drained(cluster, told=LivingOperator(cluster), policy=tasks)
     assert cluster.writes()[:2] == [f"patch {ANCHOR}", f"delete {ANCHOR}"]
-    assert cluster.bodies == [{"spec": {"drain": {"policy": tasks}}}]
+    assert cluster.bodies[0] == {"spec": {"drain": {"policy": tasks}}}
 
 
 def test_a_policy_that_cannot_be_set_stops_everything() -> None:
@@ -231,7 +234,7 @@ def test_a_half_done_drain_goes_on_and_the_anchor_is_not_deleted_again() -> None
     cluster.anchor(deleted=True)
     seconds(cluster, 2.0, lambda: cluster.release(OPERATORS, "main", "ops"))
     outcome = drained(cluster)
-    assert (cluster.writes(), outcome.status) == (RELEASED, "completed")
+    assert (cluster.writes(), outcome.status) == ([*RELEASED, SCALED], "completed")
 
 
 def test_an_anchor_whose_operator_does_not_let_go_is_a_time_out_that_names_it() -> None:
@@ -288,6 +291,7 @@ def test_check_mode_tries_releases_deletes_and_the_policy() -> None:
         "delete Basket shop/b (dry run)",
         "delete ShopOperator ops/main (dry run)",
         "delete Store shop/s (dry run)",
+        f"{SCALED} (dry run)",
         f"patch {ANCHOR} (dry run)",
         f"strip Service shop/web ({F}, dry run)",
     ]
@@ -343,6 +347,13 @@ NOT_BEGUN: dict[str, tuple[Callable[[DrainCluster], Any], dict[str, Any], int, t
         Refused,
         "to patch deployments",
     ),
+    "no right to stop them later": (
+        no_rights("patch", "deployments"),
+        {},
+        1,
+        Refused,
+        "set quiesce: none to let the operator run on",
+    ),
     "policy Delete, and nobody runs": (nothing, {"policy": "Delete"}, 0, Refused, "needs the running operator"),
 }
 
@@ -363,7 +374,7 @@ def test_rights_that_are_not_needed_are_not_asked_for() -> None:
     cluster = shop(1)
     no_rights("patch", "shopoperators")(cluster)  # a running operator takes the finalizer off
     no_rights("patch", "deployments")(cluster)
-    assert drained(cluster, told=LivingOperator(cluster)).status == "completed"
+    assert drained(cluster, told=LivingOperator(cluster), quiesce="none").status == "completed"
 
 
 # -- when something goes wrong -----------------------------------------------------------------------------------------
@@ -435,8 +446,6 @@ def test_force_strips_what_stays_after_its_time_and_says_so() -> None:
 
 
 # -- stopping controllers ----------------------------------------------------------------------------------------------
-
-SCALED = "patch Deployment ops/shop-operator"
 
 
 def test_a_running_operator_without_an_anchor_is_stopped_first_and_stays_so() -> None:
@@ -545,17 +554,60 @@ def test_the_rights_for_a_freeze_are_asked_for_before_the_first_write() -> None:
     assert (type(outcome.failure), cluster.writes()) == (Refused, [])
 
 
-def test_a_freeze_stands_before_the_first_write_and_is_lifted_after_the_last() -> None:
+def test_a_freeze_stands_before_the_first_write_and_is_lifted_when_everything_is_free() -> None:
+    """The anchor goes when it has been quiet without it."""
     cluster = shop()
     outcome = drained(cluster, freeze=True)
-    assert cluster.writes() == [*FREEZE, *RELEASED, strip(ANCHOR), f"delete {ANCHOR}", *LIFT]
+    assert cluster.writes() == [*FREEZE, *RELEASED, *LIFT, strip(ANCHOR), f"delete {ANCHOR}"]
     assert (outcome.frozen, outcome.changed) == ("sunset-drain-shop", True)
 
 
-def test_controllers_are_stopped_inside_of_the_freeze() -> None:
+def test_controllers_are_stopped_before_the_freeze() -> None:
+    """What it refuses, they would try again when it is over."""
     cluster = shop(1, None)
     drained(cluster, freeze=True)
-    assert cluster.writes() == [*FREEZE, SCALED, *RELEASED, *LIFT]
+    assert cluster.writes() == [SCALED, *FREEZE, *RELEASED, *LIFT]
+
+
+def test_an_operator_that_has_done_its_part_is_stopped_before_the_freeze_is_lifted() -> None:
+    cluster = shop(1)
+    drained(cluster, told=LivingOperator(cluster), freeze=True)
+    assert cluster.writes() == [*FREEZE, f"delete {ANCHOR}", *RELEASED, SCALED, *LIFT]
+
+
+def thawed(freeze_lasts: float, comes_back: float | None, **params: Any) -> tuple[DrainCluster, DrainOutcome]:
+    """A freeze that takes so long; then a write that it has refused is tried again."""
+    cluster = shop(1, None)
+
+    def told(event: Any) -> None:
+        if isinstance(event, StepBegan) and "Store" in event.step:
+            cluster.clock.advance(freeze_lasts)
+        if isinstance(event, Did) and event.action == "lift freeze" and comes_back is not None:
+            seconds(cluster, comes_back, lambda: cluster.change(SERVICES, "web", finalizers=[F]))
+
+    return cluster, drained(cluster, told=told, quiesce="none", freeze=True, **params)
+
+
+def test_after_a_freeze_it_must_stay_quiet_for_as_long_as_the_freeze_was_in_force() -> None:
+    cluster, outcome = thawed(20.0, 19.0)
+    assert (free(cluster), outcome.status, outcome.came_back) == (True, "completed", 1)
+
+
+def test_after_a_short_freeze_the_time_to_settle_counts() -> None:
+    _cluster, outcome = thawed(1.0, None, settle=5)
+    assert outcome.seconds >= 6.0
+
+
+def test_a_quiet_time_after_a_freeze_that_does_not_fit_into_the_task_is_said() -> None:
+    _cluster, outcome = thawed(20.0, None, timeout=30)
+    assert (outcome.status, outcome.seconds) == ("completed", 30.0)
+    assert [text for text in outcome.warnings if "not for 20 s (as long as the freeze was in force)" in text]
+
+
+def test_an_operator_that_was_stopped_has_nothing_to_try_again() -> None:
+    cluster = shop(1, None)
+    told = When(StepBegan, lambda: cluster.clock.advance(20.0))
+    assert drained(cluster, told=told, freeze=True).seconds < 25.0
 
 
 def test_a_freeze_forbids_the_operators_kinds_and_the_finalizers_of_all_and_ends_by_itself() -> None:
@@ -583,7 +635,7 @@ def test_a_freeze_is_lifted_when_it_does_not_end_well(trouble: Callable[[DrainCl
     cluster = shop(1, None)
     trouble(cluster)
     outcome = drained(cluster, freeze=True)
-    assert (cluster.writes()[-2:], isinstance(outcome.failure, kind), cluster.replicas()) == (LIFT, True, 1)
+    assert (cluster.writes()[-3:], isinstance(outcome.failure, kind), cluster.replicas()) == ([*LIFT, SCALED], True, 1)
 
 
 def test_a_freeze_is_lifted_although_somebody_breaks_in() -> None:
@@ -641,6 +693,61 @@ def test_a_freeze_is_a_change_although_nobody_had_to_be_stopped() -> None:
     for kind, name in ((SERVICES, "web"), (STORES, "s")):
         cluster.remove(kind, name)
     assert drained(cluster, freeze=True, quiesce="scale").changed
+
+
+# -- stopping them when they have done their part ----------------------------------------------------------------------
+
+
+def test_where_nothing_is_released_the_operator_runs_on() -> None:
+    cluster = shop(1, None)
+    cluster.remove(SERVICES, "web")
+    outcome = drained(cluster, told=LivingOperator(cluster), policy="Delete")
+    assert (outcome.status, outcome.stopped, cluster.replicas()) == ("completed", [], 1)
+
+
+def test_an_operator_that_does_not_let_its_anchor_go_is_not_stopped() -> None:
+    cluster = shop(1)
+    outcome = drained(cluster, timeout=60)
+    assert (outcome.status, SCALED in cluster.writes(), cluster.replicas()) == ("failed", False, 1)
+
+
+def test_an_operator_that_was_stopped_late_is_started_again_when_it_does_not_end_well() -> None:
+    cluster = shop(1)
+    operator = LivingOperator(cluster)
+
+    def told(event: Any) -> None:
+        operator(event)
+        if isinstance(event, Did) and event.action == "scale to 0":
+            cluster.unseen["stores"] = api_error(500, "InternalError", "x")
+
+    outcome = drained(cluster, told=told)
+    assert (outcome.status, outcome.stopped, cluster.replicas()) == ("failed", [], 1)
+
+
+def test_what_is_made_again_is_left_to_the_operator_before_it_is_stopped() -> None:
+    cluster = shop(1, "Delete")
+    operator = LivingOperator(cluster)
+
+    def told(event: Any) -> None:
+        operator(event)
+        if isinstance(event, StepEnded) and "Store" in event.step and "Basket again" not in operator.ledger:
+            held(cluster, (BASKETS, "again"), labels=MARKED)
+
+    outcome = drained(cluster, told=told)
+    assert (outcome.status, operator.ledger.count("Basket again"), cluster.replicas()) == ("completed", 1, 0)
+    assert cluster.log.index("gone Basket shop/again") < cluster.log.index(SCALED)
+
+
+def test_what_is_stopped_is_known_beforehand() -> None:
+    cluster = shop(1)
+    outcome = drained(cluster, check_mode=True)
+    assert ([str(one.ref) for one in outcome.stopped], cluster.replicas()) == (["Deployment ops/shop-operator"], 1)
+
+
+def test_an_operator_that_runs_on_is_a_warning() -> None:
+    cluster = shop(1)
+    outcome = drained(cluster, told=LivingOperator(cluster), quiesce="none")
+    assert [text for text in outcome.warnings if "runs on, and may put its finalizers back later" in text]
 
 
 # -- what comes back ---------------------------------------------------------------------------------------------------
@@ -794,7 +901,7 @@ def anchor_goes_at_once(cluster: DrainCluster) -> Callable[[Any], None]:
 def test_an_anchor_that_its_operator_lets_go_at_once_is_fine() -> None:
     cluster = shop(1)
     outcome = drained(cluster, told=anchor_goes_at_once(cluster))
-    assert (outcome.status, cluster.writes()) == ("completed", [f"delete {ANCHOR}", *RELEASED])
+    assert (outcome.status, cluster.writes()) == ("completed", [f"delete {ANCHOR}", *RELEASED, SCALED])
 
 
 def test_another_installations_objects_stay_untouched_when_the_anchor_went_meanwhile() -> None:

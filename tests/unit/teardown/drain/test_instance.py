@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -294,11 +295,33 @@ AUTHORED: dict[str, tuple[dict[str, Any], bool]] = {
 
 @pytest.mark.parametrize(("facts", "authored"), named(AUTHORED))
 def test_what_has_no_mark_and_no_owner_was_written_by_a_person(facts: dict[str, Any], authored: bool) -> None:
-    assert yardstick().is_authored(record(**facts)) is authored
+    assert yardstick().is_authored(BASKET, record(**facts)) is authored
 
 
 def test_nothing_is_said_to_be_written_by_a_person_where_the_product_marks_nothing() -> None:
-    assert yardstick(profile={"labels": {}}).is_authored(record()) is False
+    assert yardstick(profile={"labels": {}}).is_authored(BASKET, record()) is False
+
+
+def test_a_kind_that_only_the_operator_makes_is_never_written_by_a_person() -> None:
+    assert yardstick().is_authored(dataclasses.replace(BASKET, made_by_operator=True), record()) is False
+
+
+@pytest.mark.parametrize(
+    ("namespace", "labels", "home", "whose"),
+    [
+        ("ops", {}, "ops", "ours"),
+        ("ops-2", {}, "ops", "theirs"),
+        ("ops-2", {PLACE: "ops"}, "ops", "ours"),
+        ("ops-2", {}, "", "ours"),
+    ],
+    ids=["beside our operator", "beside another one", "but with our label", "where ours is, is not known"],
+)
+def test_what_an_operator_makes_beside_itself_is_of_the_operator_there(
+    namespace: str, labels: dict[str, str], home: str, whose: str
+) -> None:
+    kind = dataclasses.replace(BASKET, in_operator_namespace=True)
+    yard = yardstick(controller_namespace=home)
+    assert word(verdict(kind, {}, yard, labels=labels, namespace=namespace)) == whose
 
 
 # -- what has to be read -----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,11 +20,14 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.instanc
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.options import Instance
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.planning import (
     DrainPlan,
-    finalizers_of,
     managers_of,
     plan_drain,
 )
-from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.profile import ProfileKind
+from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.profile import (
+    ProfileKind,
+    Use,
+    finalizers_of,
+)
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.scene import KindView, Scene
 from ansible_collections.sunset.kube.tests.unit.fakes import metadata, named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import (
@@ -112,6 +116,23 @@ def test_delete_releases_what_is_the_users_and_deletes_what_is_the_operators() -
     )
 
 
+@pytest.mark.parametrize("policy", ["Retain", "Delete"])
+def test_what_is_of_an_unknown_kind_is_released_last_and_never_deleted(policy: str) -> None:
+    unknown = dataclasses.replace(view("Service", item("odd", **MARKED)), role="unknown")
+    found = plan(view("Basket", item("b", **MARKED)), unknown, policy=policy)
+    assert shown(found)[-1] == f"release Service shop/odd {F}"
+    assert [step.rule.name for step in found.steps] == ["Basket", "Service (not in the profile)"]
+    assert found.unknown_text == "not in the profile: Service x1"
+    assert ("Service shop/odd", "not in the profile: released, never deleted", {}) in bill(found)
+
+
+def test_annotations_that_a_deletion_needs_are_set_before() -> None:
+    basket = view("Basket", item("b", **MARKED))
+    basket.kind = dataclasses.replace(basket.kind, annotations=(("shop.example.com/leave", ""),))
+    [entry] = plan(basket, policy="Delete").whole.going
+    assert entry.member.before_delete == {"annotate": {"shop.example.com/leave": ""}}
+
+
 FINALIZERS: dict[str, tuple[list[str], list[str]]] = {
     "none": ([], []),
     "a foreign one": ([G], []),
@@ -185,6 +206,47 @@ def test_what_is_not_deleted_is_released_and_listed(
     assert [line.partition(" ")[0] for line in shown(found)] == [action]
     reasons = [reason for _ref, reason, _ids in bill(found)]
     assert [reason.startswith(why) for reason in reasons] == [True] * (action == "release")
+
+
+USES = (Use("Store", "status.store", "spec.url", "spec.host"),)
+BY_NAME, BY_HOST = {"status": {"store": "s"}}, {"spec": {"url": "https://S.example.com:443/a"}}
+STORE = {"spec": {"host": "s.Example.com"}, **MARKED}
+USED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "named by what a person wrote": (BY_NAME, {}, "release"),
+    "by its host": (BY_HOST, {}, "release"),
+    "by a host without a scheme": ({"spec": {"url": "s.example.com"}}, {}, "release"),
+    "by another host": ({"spec": {"url": "https://t.example.com"}}, {}, "delete"),
+    "by a URL that is none": ({"spec": {"url": "https://[s"}}, {}, "delete"),
+    "by what is deleted": ({**BY_NAME, **MARKED}, {}, "delete"),
+    "by what is deleted with consent": (BY_NAME, {"user_authored": "drain"}, "delete"),
+    "by what is being deleted": ({**BY_NAME, "deleted": True}, {}, "delete"),
+    "from another namespace": ({**BY_NAME, "namespace": "elsewhere"}, {}, "delete"),
+    "by what carries no finalizer": ({**BY_NAME, "finalizers": []}, {}, "release"),
+    "by what is not ours": (
+        {**BY_NAME, "labels": {PLACE: "elsewhere"}},
+        {"instance": {"controller_namespace": "ops"}},
+        "release",
+    ),
+}
+
+
+@pytest.mark.parametrize(("basket", "params", "action"), named(USED))
+def test_what_something_that_stays_uses_is_released(
+    basket: dict[str, Any], params: dict[str, Any], action: str
+) -> None:
+    baskets = view("Basket", item("b", **basket))
+    baskets.kind = dataclasses.replace(baskets.kind, uses=USES)
+    found = plan(baskets, view("Store", item("s", **STORE)), policy="Delete", **params)
+    assert [line.partition(" ")[0] for line in shown(found) if "Store" in line] == [action]
+    reasons = [reason for ref, reason, _ids in bill(found) if ref == "Store shop/s"]
+    assert reasons == ["Basket shop/b, which stays, uses it: released, not deleted"] * (action == "release")
+
+
+def test_what_is_being_deleted_is_not_kept_for_anybody() -> None:
+    baskets = view("Basket", item("b", **BY_NAME))
+    baskets.kind = dataclasses.replace(baskets.kind, uses=USES)
+    found = plan(baskets, view("Store", item("s", **STORE, deleted=True)), policy="Delete")
+    assert shown(found)[-1] == "delete Store shop/s"
 
 
 def test_a_spared_object_without_the_finalizer_is_kept() -> None:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,13 +16,17 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import BadFie
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.known_products import PRODUCTS
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.profile import (
     AnchorRule,
+    Checked,
+    DeleteRefusal,
     Profile,
     ProfileKind,
+    Use,
     read_profile,
 )
 from ansible_collections.sunset.kube.plugins.modules import drain as module
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 
+ROOT = Path(__file__).resolve().parents[4]
 LITTLE: dict[str, Any] = {
     "name": "shop",
     "finalizers": ["shop.example.com/cleanup"],
@@ -58,7 +64,7 @@ def test_a_shipped_profile_names_every_kind_once_and_says_nothing_of_others(name
     found, _complaints = read(PRODUCTS[name])
     kinds = [(kind.group, kind.kind) for kind in (*found.user_kinds, *found.operator_kinds)]
     known = {kind for _group, kind in kinds} | ({found.anchor.kind.kind} if found.anchor else set())
-    said = {*PRODUCTS[name].get("external_ids", {}), *PRODUCTS[name].get("own_policy", {})}
+    said = {one for key in ("external_ids", "own_policy", "uses") for one in PRODUCTS[name].get(key, {})}
     assert (len(kinds), said - known) == (len(set(kinds)), set())
 
 
@@ -99,6 +105,31 @@ def test_a_gateway_class_has_a_finalizer_of_its_own() -> None:
     found, _complaints = read(PRODUCTS["ngrok"])
     [gateway_class] = [kind for kind in found.user_kinds if kind.kind == "GatewayClass"]
     assert gateway_class.finalizers == ("gateway-exists-finalizer.gateway.networking.k8s.io",)
+    assert gateway_class.also == found.finalizers
+
+
+def releases(found: Profile) -> str:
+    """Releases that were checked in the same way, side by side."""
+    groups = itertools.groupby(found.checked, lambda one: one.how)
+    return "; ".join(f"{', '.join(one.version for one in group)}: {', '.join(how)}" for how, group in groups)
+
+
+def test_the_guides_table_has_the_releases_of_every_profile() -> None:
+    """To bring it up to date, paste the expected rows into the guide."""
+    guide = (ROOT / "docs" / "docsite" / "rst" / "guide_drain.rst").read_text(encoding="utf-8")
+    table = guide.partition("     - releases\n")[2].partition("\n\n")[0]
+    profiles = [read(PRODUCTS[name])[0] for name in sorted(PRODUCTS)]
+    rows = [f"   * - ``{one.name}``\n     - {one.title}\n     - {releases(one)}" for one in profiles]
+    assert (table, [one.name for one in profiles if not one.checked]) == ("\n".join(rows), [])
+
+
+def test_only_the_operator_makes_bound_endpoints_and_an_endpoint_uses_its_domain() -> None:
+    found, _complaints = read(PRODUCTS["ngrok"])
+    made = [kind.kind for kind in found.operator_kinds if kind.made_by_operator and kind.in_operator_namespace]
+    assert made == ["BoundEndpoint"]
+    domain = Use("Domain", "status.domainRef.name", "spec.url", "spec.domain")
+    uses = {kind.kind: kind.uses for kind in found.operator_kinds if kind.uses}
+    assert uses == {"CloudEndpoint": (domain,), "AgentEndpoint": (domain,)}
 
 
 # -- a task's own ------------------------------------------------------------------------------------------------------
@@ -123,7 +154,12 @@ def test_everything_a_profile_may_say_is_read() -> None:
         "workloads": ["app in (shop,store),!old"],
         "external_ids": {"Basket": ["status.id"]},
         "own_policy": {"Basket": {"path": "spec.policy", "deletes": "Delete"}},
+        "annotate_before_delete": {"Basket": {"shop.example.com/leave": ""}},
+        "refuse_delete_while": [
+            {"kind": "Store", "path": "spec.url", "name": "main", "why": "money", "fix": "empty it"}
+        ],
         "notes": ["Careful."],
+        "checked": [{"version": "1.2", "how": ["source read", "CRDs applied"]}],
     }
     finalizers = ("shop.example.com/cleanup",)
     assert read(data) == (
@@ -132,9 +168,12 @@ def test_everything_a_profile_may_say_is_read() -> None:
             title="Our shop",
             finalizers=finalizers,
             anchor=AnchorRule(ProfileKind("shop.example.com", "Shop", finalizers), "a.b", "c.d", "E"),
-            user_kinds=(ProfileKind("", "Service", ("x/*",)),),
+            user_kinds=(ProfileKind("", "Service", ("x/*",), also=finalizers),),
             operator_kinds=(
-                ProfileKind("shop.example.com", "Basket", finalizers, ("status.id",), ("spec.policy", "Delete")),
+                ProfileKind(
+                    *("shop.example.com", "Basket", finalizers, ("status.id",), ("spec.policy", "Delete")),
+                    annotations=(("shop.example.com/leave", ""),),
+                ),
             ),
             ingress_controllers=("shop/i",),
             gateway_controllers=("shop/g",),
@@ -142,6 +181,8 @@ def test_everything_a_profile_may_say_is_read() -> None:
             controller_namespace_labels=("ns",),
             workloads=("app in (shop,store),!old",),
             notes=("Careful.",),
+            refuse_delete_while=(DeleteRefusal("", "Store", "spec.url", "main", "money", "empty it"),),
+            checked=(Checked("1.2", ("source read", "CRDs applied")),),
         ),
         "",
     )
@@ -200,8 +241,64 @@ BAD: dict[str, tuple[Any, str]] = {
         {**LITTLE, "labels": {"name": "x"}},
         "profile.labels.name: is not known; there are controller",
     ),
+    "a bad selector of a kind": (
+        {**LITTLE, "operator_kinds": [{"kind": "Basket", "finalized_by": ["a=b=c"]}]},
+        "profile.operator_kinds[0].finalized_by[0]: label_selector: cannot read",
+    ),
     "a bad selector": ({**LITTLE, "workloads": ["a=b", "a=b=c"]}, "profile.workloads[1]: label_selector: cannot read"),
     "ids that are no hash": ({**LITTLE, "external_ids": ["status.id"]}, "profile.external_ids: must be a hash"),
+    "a check without its version": ({**LITTLE, "checked": [{"how": "source read"}]}, "profile.checked[0].version: is"),
+    "a version that is a number": (
+        {**LITTLE, "checked": [{"version": 1.1, "how": "source read"}]},
+        "profile.checked[0].version: must be a text",
+    ),
+    "a check nobody knows": (
+        {**LITTLE, "checked": [{"version": "1", "how": ["guessed"]}]},
+        "profile.checked[0].how: must be a list of source read, CRDs applied, controller run",
+    ),
+    "checks that are no list": ({**LITTLE, "checked": "1.2"}, "profile.checked: must be a list"),
+    "an origin that is no flag": (
+        {**LITTLE, "operator_kinds": [{"kind": "A", "made_by_operator": "yes"}]},
+        "profile.operator_kinds[0].made_by_operator: must be true or false",
+    ),
+    "an origin of a user's kind": (
+        {**LITTLE, "user_kinds": [{"kind": "A", "made_by_operator": True}]},
+        "profile.user_kinds[0].made_by_operator: is not known",
+    ),
+    "a use that is no list": ({**LITTLE, "uses": {"Basket": {"kind": "A"}}}, "profile.uses.Basket: must be a list"),
+    "a use without its kind": (
+        {**LITTLE, "uses": {"Basket": [{"name": "a.b"}]}},
+        "profile.uses.Basket[0].kind: is needed",
+    ),
+    "a use that nothing tells": (
+        {**LITTLE, "uses": {"Basket": [{"kind": "A"}]}},
+        "profile.uses.Basket[0]: say the path of a name, or of a url and of the host",
+    ),
+    "a url without a host": (
+        {**LITTLE, "uses": {"Basket": [{"kind": "A", "name": "a.b", "url": "c.d"}]}},
+        "profile.uses.Basket[0]: say the path",
+    ),
+    "a use of an unknown kind": ({**LITTLE, "uses": {"Store": []}}, "profile.uses.Store: is no kind of this profile"),
+    "a use in the wrong order": (
+        {**LITTLE, "user_kinds": [{"kind": "A"}], "uses": {"Basket": [{"kind": "A", "name": "a.b"}]}},
+        "profile.uses.Basket: A must stand after Basket among the kinds",
+    ),
+    "a refusal without its path": (
+        {**LITTLE, "refuse_delete_while": [{"kind": "A", "why": "b", "fix": "c"}]},
+        "profile.refuse_delete_while[0].path: is needed",
+    ),
+    "a refusal with an unknown key": (
+        {**LITTLE, "refuse_delete_while": [{"kind": "A", "path": "b", "why": "c", "fix": "d", "until": "e"}]},
+        "profile.refuse_delete_while[0].until: is not known; there are group, kind, path, name, why, fix",
+    ),
+    "annotations that are no hash": (
+        {**LITTLE, "annotate_before_delete": {"Basket": ["a"]}},
+        "profile.annotate_before_delete.Basket: must be a hash",
+    ),
+    "an annotation that is a number": (
+        {**LITTLE, "annotate_before_delete": {"Basket": {"a": 1}}},
+        "profile.annotate_before_delete.Basket.a: must be a text",
+    ),
     "notes that are no texts": ({**LITTLE, "notes": [1]}, f"profile.notes: {EMPTY_TEXTS}"),
 }
 

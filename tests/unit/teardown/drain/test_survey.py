@@ -17,7 +17,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.survey 
     make_survey,
     refuse_what_is_unsafe,
 )
-from ansible_collections.sunset.kube.tests.unit.fakes import Told, named, record
+from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, Told, named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import (
     BASKETS,
     NAME,
@@ -102,6 +102,78 @@ def test_a_running_operator_is_told_or_stopped(
 ) -> None:
     found = survey(shop(available, anchor), **params)
     assert (found.quiesces, found.tells_operator, found.changes_policy) == expected
+
+
+# alive, anchor, params → is it stopped when it has done its part?
+LATER: dict[str, tuple[int, str | None, dict[str, Any], bool]] = {
+    "an operator that is told": (1, "", {}, True),
+    "one that does not run": (0, "", {}, False),
+    "one that is stopped first": (1, None, {}, False),
+    "policy Delete, and a user's object is released": (1, None, {"policy": "Delete"}, True),
+    "never stopped": (1, "", {"quiesce": "none"}, False),
+    "stopped first by wish": (1, "", {"quiesce": "scale"}, False),
+}
+
+
+@pytest.mark.parametrize(("available", "anchor", "params", "expected"), named(LATER))
+def test_a_running_operator_that_has_to_do_its_part_is_stopped_later(
+    available: int, anchor: str | None, params: dict[str, Any], expected: bool
+) -> None:
+    found = survey(shop(available, anchor), **params)
+    assert found.stops_later is expected
+    stops = [str(one.ref) for one in found.stops]
+    assert stops == ["Deployment ops/shop-operator"] * (found.quiesces or found.stops_later)
+
+
+def test_where_there_is_nothing_to_drain_nothing_is_stopped() -> None:
+    cluster = DrainCluster()
+    cluster.deploy(1, 1)
+    assert survey(cluster, quiesce="scale").stops == []
+
+
+def test_an_installation_that_shares_the_namespace_is_not_stopped() -> None:
+    cluster = shop()
+    cluster.deploy(name="edge-manager")
+    cluster.anchor("edge")
+    found = survey(cluster, anchor={"name": "main"}, instance={"controller_name": "shop-operator"})
+    assert [str(one.ref) for one in found.stops] == ["Deployment ops/shop-operator"]
+
+
+OWN = {"finalized_by": ["app=shop-operator,part=manager"]}
+HELPER = {"group": "shop.example.com", "kind": "Basket", "finalized_by": ["app=shop-operator,part=agent"]}
+# replicas of the manager, replicas of the agent, kinds → what the refusal names, or nothing
+ABSENT: dict[str, tuple[int, int, dict[str, Any], str]] = {
+    "only the helper runs": (0, 1, OWN, "Deployment ops/shop-manager has no available replica"),
+    "only the manager runs": (1, 0, OWN, ""),
+    "the helper is needed and runs": (0, 1, {**OWN, "operator_kinds": [HELPER]}, ""),
+    "the helper is needed": (1, 0, {**OWN, "operator_kinds": [HELPER]}, "shop-agent has no available replica"),
+}
+
+
+@pytest.mark.parametrize(("manager", "agent", "profile", "why"), named(ABSENT))
+def test_delete_needs_the_controller_that_takes_the_finalizers_off(
+    manager: int, agent: int, profile: dict[str, Any], why: str
+) -> None:
+    cluster = DrainCluster()
+    for part, replicas in (("manager", manager), ("agent", agent)):
+        cluster.deploy(replicas, replicas, name=f"shop-{part}")
+        cluster.metadata(DEPLOYMENTS, f"shop-{part}", "ops")["labels"]["part"] = part
+    held(cluster, (BASKETS, "b"), labels=MARKED)
+    found = survey(cluster, profile, policy="Delete", instance={"controller_namespace": "ops"})
+    if why:
+        with pytest.raises(Refused, match=why):
+            refuse_what_is_unsafe(found, options_of(policy="Delete"))
+    else:
+        refuse_what_is_unsafe(found, options_of(policy="Delete"))
+
+
+def test_a_helper_that_runs_on_its_own_is_stopped_first_although_there_is_an_anchor() -> None:
+    cluster = shop(0)
+    cluster.deploy(name="shop-agent")
+    cluster.metadata(DEPLOYMENTS, "shop-operator", "ops")["labels"]["part"] = "manager"
+    found = survey(cluster, OWN)
+    assert (found.quiesces, found.tells_operator) == (True, False)
+    assert [str(one.ref) for one in found.stops] == ["Deployment ops/shop-agent"]
 
 
 def test_an_anchor_without_a_policy_has_none_to_change() -> None:

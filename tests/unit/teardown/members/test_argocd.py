@@ -232,6 +232,8 @@ HERE: dict[str, dict[str, str]] = {
 ELSEWHERE: dict[str, tuple[dict[str, str], str]] = {
     "another address": ({"server": "https://far.example.com"}, "the cluster at https://far.example.com"),
     "another port": ({"server": "https://api.example.com:7443"}, "the cluster at https://api.example.com:7443"),
+    "no port": ({"server": "https://api.example.com:x"}, "the cluster at https://api.example.com:x"),
+    "no URL": ({"server": "https://[far"}, r"the cluster at https://\[far"),
     "another path of one proxy": (
         {"server": "https://api.example.com:6443/k8s/clusters/c-1"},
         "the cluster at https://api.example.com:6443/k8s/clusters/c-1",

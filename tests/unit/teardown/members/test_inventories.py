@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Members that cli-utils, ApplySets and Landscaper keep lists of."""
+"""Members that cli-utils and ApplySets keep lists of."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.inven
     applyset_id,
     applyset_membership,
     inventory_membership,
-    landscaper_membership,
 )
-from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, named, record
+from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, record
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, SERVED, FakeCluster
 
 RESOURCE_GROUPS = Resource("kpt.dev", "v1alpha1", "ResourceGroup", "resourcegroups", True, verbs=VERBS)
-DEPLOY_ITEMS = Resource("landscaper.gardener.cloud", "v1alpha1", "DeployItem", "deployitems", True, verbs=VERBS)
 
 
 def cluster_with(*more: Resource) -> FakeCluster:
@@ -144,79 +142,6 @@ def test_an_applyset_without_a_parent_is_missing() -> None:
     cluster = FakeCluster()
     cluster.add(SECRETS, "set")
     assert applyset_membership("set", "shop", cluster).missing.startswith("there is no ApplySet shop/set")
-
-
-# -- Landscaper --------------------------------------------------------------------------------------------------------
-
-
-def deploy_item(status: Any) -> Membership:
-    cluster = cluster_with(DEPLOY_ITEMS)
-    cluster.add(DEPLOY_ITEMS, "item", status=status)
-    return landscaper_membership("item", "shop", cluster)
-
-
-def managed(name: str, **more: Any) -> dict[str, Any]:
-    return {"resource": {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "namespace": "shop"}, **more}
-
-
-def test_a_deploy_items_managed_resources_are_its_members() -> None:
-    found = deploy_item({"providerStatus": {"managedResources": [managed("a"), managed("b")]}})
-    assert claims(found) == ["core ConfigMap shop/a", "core ConfigMap shop/b"]
-
-
-def test_what_a_deploy_item_wants_done_before_a_delete_is_kept() -> None:
-    recorded = {"annotateBeforeDelete": {"a": "b"}, "patchBeforeDelete": {"spec": {"x": 1}}}
-    found = deploy_item({"providerStatus": {"managedResources": [managed("a", **recorded), managed("b")]}})
-    wishes = [claim.before_delete for claim in found.claims]
-    assert wishes == [{"annotate": {"a": "b"}, "patch": {"spec": {"x": 1}}}, {}]
-
-
-POLICIES = {
-    "manage": "",
-    "fallback": "",
-    "immutable": "",
-    "keep": "Landscaper policy keep",
-    "ignore": "Landscaper policy ignore",
-    "none": "",
-}
-
-
-@pytest.mark.parametrize(("policy", "keep"), [(*entry,) for entry in POLICIES.items()], ids=list(POLICIES))
-def test_a_policy_decides_over_an_object(policy: str, keep: str) -> None:
-    given = {} if policy == "none" else {"policy": policy}
-    [claim] = deploy_item({"providerStatus": {"managedResources": [managed("a", **given)]}}).claims
-    assert claim.keep == keep
-
-
-LABELS = [f"{deployer}.deployer.landscaper.gardener.cloud/deployitem" for deployer in ("manifest", "helm")]
-LABELLED: dict[str, tuple[str, dict[str, str], bool]] = {
-    "fallback, by the manifest deployer": ("fallback", {LABELS[0]: "item"}, True),
-    "fallback, by the Helm deployer": ("fallback", {LABELS[1]: "item"}, True),
-    "fallback, without a label": ("fallback", {}, False),
-    "fallback, another item's": ("fallback", {LABELS[0]: "other"}, False),
-    "manage needs no label": ("manage", {}, True),
-    "immutable needs no label": ("immutable", {}, True),
-}
-
-
-@pytest.mark.parametrize(("policy", "labels", "owned"), named(LABELLED))
-def test_a_fallback_object_goes_only_while_its_label_names_the_item(
-    policy: str, labels: dict[str, str], owned: bool
-) -> None:
-    found = deploy_item({"providerStatus": {"managedResources": [managed("a", policy=policy)]}})
-    assert found.not_ours is not None
-    assert (found.not_ours(record(labels=labels), found.claims[0].marked) == "") is owned
-
-
-@pytest.mark.parametrize("status", [None, {}, {"providerStatus": None}, {"providerStatus": {"managedResources": None}}])
-def test_a_deploy_item_without_managed_resources_has_no_members(status: Any) -> None:
-    assert (deploy_item(status).claims, deploy_item(status).missing) == ([], "")
-
-
-def test_a_deploy_item_that_is_not_there_is_missing() -> None:
-    assert (
-        landscaper_membership("item", "shop", cluster_with()).missing == "there is no Landscaper DeployItem shop/item"
-    )
 
 
 def test_what_an_inventory_does_not_mark_needs_no_mark() -> None:

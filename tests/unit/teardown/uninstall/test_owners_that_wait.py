@@ -69,3 +69,18 @@ def test_an_owner_is_kept_as_it_was_before_it_waited(drain: dict[str, Any]) -> N
     assert done.deletion.keepsakes is not None
     [owner] = [one for one in done.deletion.keepsakes.secrets if one["kind"] == "Kustomization"]
     assert owner["spec"] == {"prune": True}
+
+
+def test_an_operator_that_the_drain_stops_is_kept_with_the_replicas_it_had() -> None:
+    cluster = of_flux()
+    replicas = {"spec": {"replicas": 3}, "status": {"availableReplicas": 3}}
+    cluster.change(DEPLOYMENTS, "web", labels={**OURS, "app": "shop-operator"})
+    cluster.objects["apps", "deployments", "shop", "web"].update(replicas)
+    done = uninstalled(cluster, **{**WANTED, "timeout": 600}, **DRAIN, evidence_dir="evidence")
+    assert (done.failure, [str(one.ref) for drain in done.drains for one in drain.stopped]) == (
+        None,
+        ["Deployment shop/web"],
+    )
+    assert done.deletion.keepsakes is not None
+    [kept] = [one for step in done.deletion.keepsakes.steps for one in step.objects if one["kind"] == "Deployment"]
+    assert kept["spec"]["replicas"] == 3
