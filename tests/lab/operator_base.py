@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import buildah, modules, places, tools
+from lab import buildah, machine, modules, places, tools
 from lab.buildah import Store
 from lab.leash import leashed
 from lab.problems import LabError
@@ -150,7 +150,13 @@ def _release() -> tuple[str, str, str]:
 
 def _run(*command: str) -> None:
     done = subprocess.run(
-        leashed(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False
+        leashed(command),
+        env=machine.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
     )
     if done.returncode:
         raise LabError(f"{' '.join(command[:3])} failed:\n{last_lines(done.stdout)}")
