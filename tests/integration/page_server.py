@@ -22,7 +22,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.pages.sour
     PageSource,
     Place,
 )
-from lab.ports import free_port
+from lab.plane.ports import free_port
 from lab.processes import Process, start, stop, wait_until_healthy
 
 NOBODY = 65534

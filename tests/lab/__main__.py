@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab import places, tools
-from lab.components import APISERVER, CONTROLLER_MANAGER, ETCD
-from lab.controlplane import RECORD, ControlPlane
+from lab.plane.components import APISERVER, CONTROLLER_MANAGER, ETCD
+from lab.plane.controlplane import RECORD, ControlPlane
 from lab.problems import LabError
 
 NOT_UP = 3  # exit status of `status` and `env` when there is no lab

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from lab.plane.tls import client_context
+from lab.plane.users import User, read_kubeconfig
 from lab.problems import LabError
-from lab.tls import client_context
-from lab.users import User, read_kubeconfig
 from lab.waiting import until
 
 Answer = tuple[int, dict[str, Any]]

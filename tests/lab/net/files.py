@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import netaddresses
-from lab.netaddresses import DOMAIN, MANAGEMENT, RESOLVERS
+from lab.net import addresses
+from lab.net.addresses import DOMAIN, MANAGEMENT, RESOLVERS
 
 HOME = "/root"
 HOST_KEY = "/etc/ssh/lab_host_key"
@@ -142,7 +142,7 @@ method=disabled
 
 
 def _management_profile(number: int) -> str:
-    v4, v6 = netaddresses.node(number)
+    v4, v6 = addresses.node(number)
     return f"""\
 [connection]
 id=eth1
@@ -162,7 +162,7 @@ address1={v6},{MANAGEMENT.v6.ip}
 
 
 def _ip_commands(number: int) -> str:
-    v4, v6 = netaddresses.node(number)
+    v4, v6 = addresses.node(number)
     return f"""\
 link set eth1 up
 link set eth2 up

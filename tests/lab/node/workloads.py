@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.api import Api
-from lab.images import APP_IMAGE
+from lab.node.images import APP_IMAGE
+from lab.plane.api import Api
 from lab.waiting import until
 
 PORT = 8080

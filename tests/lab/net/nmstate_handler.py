@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from lab import relay, tools
-from lab.controlplane import ControlPlane
-from lab.netnode import NetNode
+from lab import tools
+from lab.net.node import NetNode
+from lab.plane import relay
+from lab.plane.controlplane import ControlPlane
 
 SOCKET = "/run/api.sock"
 KUBECONFIG = "/etc/handler.kubeconfig"

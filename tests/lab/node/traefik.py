@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab import processes, routes, tools
-from lab.controlplane import ControlPlane, answers_ok
-from lab.grants import grant, revoke
-from lab.ports import free_port
+from lab import processes, tools
+from lab.node import routes
+from lab.plane.controlplane import ControlPlane, answers_ok
+from lab.plane.grants import grant, revoke
+from lab.plane.ports import free_port
 from lab.stopping import Stoppable
 from lab.waiting import until
 

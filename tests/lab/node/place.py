@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from lab.components import SERVICE_RANGE
+from lab.plane.components import SERVICE_RANGE
 from lab.problems import LabError
 from lab.waiting import until
 

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab import netask, processes
+from lab import processes
+from lab.net import ask
 from lab.problems import LabError
 from lab.processes import Process
 from lab.room import Furniture, Room
@@ -104,7 +105,7 @@ class Machine:
         return self._ask("page", url)
 
     def _ask(self, *question: str) -> Any:
-        command = [sys.executable, "-I", "-S", str(Path(netask.__file__).resolve()), *question]
+        command = [sys.executable, "-I", "-S", str(Path(ask.__file__).resolve()), *question]
         return json.loads(self.run(command, check=True).stdout)
 
     # -- programs ----------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lab.netaddresses import CONTROLLER, CONTROLLER_LAN, RESOLVERS
-from lab.netgateway import Gateway
-from lab.netmachine import Machine, run_out_here
+from lab.net.addresses import CONTROLLER, CONTROLLER_LAN, RESOLVERS
+from lab.net.gateway import Gateway
+from lab.net.machine import Machine, run_out_here
 from lab.room import Furniture
 
 # Everything is seen as it is; what SSH leaves in /run and what is set in /etc goes with the room.

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operator of the demo's shop, as a process: `python -m lab.shop_operator KUBECONFIG NAMESPACE RELEASE [GROUP]`.
+"""The operator of the demo's shop, as a process.
+
+Run: python -m lab.controllers.shop_operator KUBECONFIG NAMESPACE RELEASE [GROUP]
 
 There are no nodes, so it plays the kubelet as well: while it runs its pod is ready, and told to end it is not. It puts
 its finalizer on every Storefront and Order, takes it off those being deleted, and renews its Lease.
@@ -17,7 +19,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from lab.api import Api
+from lab.plane.api import Api
 from lab.waiting import until
 
 GROUP, VERSION = "shop.example.com", "v1"

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lab.api import Api
+from lab.plane.api import Api
+from lab.plane.users import User
 from lab.problems import LabError
-from lab.users import User
 from lab.waiting import until
 
 RBAC = "rbac.authorization.k8s.io"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.node_place import Place
+from lab.node.place import Place
 from lab.problems import LabError
 from lab.room import Furniture
 

@@ -19,10 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lab import images, node_config, node_place, processes, tools
-from lab.controlplane import ControlPlane, answers_ok
-from lab.node_config import CONTAINERD, KUBELET, PAUSE_IMAGE, PRIVATE, ROOM, SCHEDULER, TAINT, NodeLayout
-from lab.ports import free_port
+from lab import processes, tools
+from lab.node import config, images
+from lab.node import place as node_place
+from lab.node.config import CONTAINERD, KUBELET, PAUSE_IMAGE, PRIVATE, ROOM, SCHEDULER, TAINT, NodeLayout
+from lab.plane.controlplane import ControlPlane, answers_ok
+from lab.plane.ports import free_port
 from lab.problems import LabError
 from lab.processes import Process
 from lab.room import Room
@@ -48,9 +50,9 @@ class Node(Stoppable):
         kubelet = plane.user(f"system:node:{self.name}", ["system:nodes"]).kubeconfig
         scheduler = plane.user("system:kube-scheduler").kubeconfig
         self._commands: dict[str, list[str]] = {
-            CONTAINERD: room.inside(["containerd", *node_config.containerd_flags(layout)]),
-            KUBELET: room.inside([str(built[KUBELET]), *node_config.kubelet_flags(layout, kubelet)]),
-            SCHEDULER: [str(built[SCHEDULER]), *node_config.scheduler_flags(layout, scheduler)],
+            CONTAINERD: room.inside(["containerd", *config.containerd_flags(layout)]),
+            KUBELET: room.inside([str(built[KUBELET]), *config.kubelet_flags(layout, kubelet)]),
+            SCHEDULER: [str(built[SCHEDULER]), *config.scheduler_flags(layout, scheduler)],
         }
         self._probes: dict[str, Callable[[], bool]] = {
             CONTAINERD: lambda: self._ctr("version").returncode == 0,
@@ -71,7 +73,7 @@ class Node(Stoppable):
         with contextlib.ExitStack() as leaving:
             place = leaving.enter_context(node_place.taken(folder))
             layout = NodeLayout(folder, f"lab-node{place.number}", place, free_port(), free_port())
-            node_config.write(layout, plane.ca_file)
+            config.write(layout, plane.ca_file)
             room = Room(folder, ROOM)
             leaving.callback(room.close)
             node = cls(plane, layout, room)
@@ -116,7 +118,7 @@ class Node(Stoppable):
         if name not in self._commands:
             raise LabError(f"a node has no {name!r}; it has {', '.join(self._commands)}")
         log = self.layout.log(name)
-        environment = {**os.environ, **node_config.ENVIRONMENT}
+        environment = {**os.environ, **config.ENVIRONMENT}
         self._running[name] = process = processes.start(self._commands[name], log, environment=environment)
         processes.wait_until_healthy(process, name, self._probes[name], log)
 
@@ -148,7 +150,7 @@ class Node(Stoppable):
             self.plane.api.delete(f"/api/v1/nodes/{self.name}")
 
     def _ctr(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = self._room.inside(["ctr", "--address", node_config.SOCKET, "--namespace", "k8s.io", *arguments])
+        command = self._room.inside(["ctr", "--address", config.SOCKET, "--namespace", "k8s.io", *arguments])
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

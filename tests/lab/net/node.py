@@ -16,10 +16,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lab import furnish, netaddresses, netfiles
-from lab.netfiles import Supplies
-from lab.netgateway import Gateway
-from lab.netmachine import Machine
+from lab import furnish
+from lab.net import addresses, files
+from lab.net.files import Supplies
+from lab.net.gateway import Gateway
+from lab.net.machine import Machine
 from lab.room import Furniture
 from lab.waiting import until
 
@@ -28,7 +29,7 @@ SSH_PORT = 22
 FAMILIES = ("4", "6")
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "HOME": netfiles.HOME,
+    "HOME": files.HOME,
     "USER": "root",
     "LANG": "C.UTF-8",
 }
@@ -40,7 +41,7 @@ class NetNode(Machine):
 
     def __init__(self, number: int, directory: Path, gateway: Gateway, supplies: Supplies) -> None:
         self.number = number
-        self.address, self.address6 = (str(interface.ip) for interface in netaddresses.node(number))
+        self.address, self.address6 = (str(interface.ip) for interface in addresses.node(number))
         self.gateway = gateway
         self._supplies = supplies
         # On the gateway's disk, which outlives a reboot and the room of this node, but not the lab.
@@ -50,8 +51,8 @@ class NetNode(Machine):
 
     def _room(self) -> Furniture:
         return Furniture(
-            overlays=("/etc", "/var", netfiles.HOME, "/usr/local", "/tmp"),
-            hidden=netfiles.HIDDEN,
+            overlays=("/etc", "/var", files.HOME, "/usr/local", "/tmp"),
+            hidden=files.HIDDEN,
             forgotten=("/tmp",),
             empty=("/run",),
             disk=Path(self._disk),
@@ -65,14 +66,14 @@ class NetNode(Machine):
 
     def install(self, *, network_manager: bool = True) -> None:
         """Write a new node's files to an empty disk and boot. For a node that was just switched on."""
-        netfiles.install(self.number, self.path, self._supplies)
+        files.install(self.number, self.path, self._supplies)
         self._boot(network_manager)
         self._wait_for_own_addresses()
 
     def reinstall(self, *, network_manager: bool = True) -> None:
         """Make the node as new: nothing that was written to it is left."""
         self.switch_off()
-        netfiles.wipe(self.gateway.path(self._disk))
+        files.wipe(self.gateway.path(self._disk))
         self.switch_on()
         self.install(network_manager=network_manager)
 
@@ -91,8 +92,8 @@ class NetNode(Machine):
         if network_manager:
             self.start_network_manager()
         else:
-            self.run(["ip", "-batch", netfiles.IP_COMMANDS], check=True)
-        sshd = ["/usr/sbin/sshd", "-D", "-e", "-f", netfiles.SSHD_CONFIG]
+            self.run(["ip", "-batch", files.IP_COMMANDS], check=True)
+        sshd = ["/usr/sbin/sshd", "-D", "-e", "-f", files.SSHD_CONFIG]
         self.start("sshd", sshd, lambda: self.listens("tcp", SSH_PORT))
         self.start("cron", ["cron", "-f"], self.path("/run/crond.pid").exists)
 

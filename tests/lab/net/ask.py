@@ -1,7 +1,7 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Looks at the network from where it is run, without the product's help. A script: `python netask.py WHAT ARGUMENTS...`
+"""Looks at the network from where it is run, without the product's help. A script: `python ask.py WHAT ARGUMENTS...`
 
 Prints the answer as JSON: whether there is an echo, the addresses of a name, the status of a page; null for none.
 """

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Kubernetes control plane on loopback: etcd, kube-apiserver and kube-controller-manager, all in one directory.
 
-There is no node, so pods stay Pending (`node.py` brings one); namespaces, garbage collection, RBAC, admission and audit
-are the real thing.
+There is no node, so pods stay Pending (`lab.node` brings one); namespaces, garbage collection, RBAC, admission and
+audit are the real thing.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lab import components, processes, tools
-from lab.api import Api
-from lab.audit import POLICY, AuditLog
-from lab.certificates import Authority, service_account_key
-from lab.components import APISERVER, CONTROLLER_MANAGER, ETCD, Layout, Ports
-from lab.node_place import NUMBERS, Place
-from lab.ports import free_port
+from lab import processes, tools
+from lab.node.place import NUMBERS, Place
+from lab.plane import components
+from lab.plane.api import Api
+from lab.plane.audit import POLICY, AuditLog
+from lab.plane.certificates import Authority, service_account_key
+from lab.plane.components import APISERVER, CONTROLLER_MANAGER, ETCD, Layout, Ports
+from lab.plane.ports import free_port
+from lab.plane.users import Access, User, write_kubeconfig
 from lab.problems import LabError
 from lab.processes import Process
 from lab.stopping import Stoppable
-from lab.users import Access, User, write_kubeconfig
 from lab.waiting import until
 
 RECORD = "plane.json"  # what runs here; its presence marks a directory as a control plane's

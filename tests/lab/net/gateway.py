@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lab import netaddresses, netserver
-from lab.netaddresses import (
+from lab.net import addresses, server
+from lab.net.addresses import (
     API_PORT,
     API_SERVER,
     CONTROLLER_LAN,
@@ -25,7 +25,7 @@ from lab.netaddresses import (
     Interface,
     Lan,
 )
-from lab.netmachine import Machine, run_out_here
+from lab.net.machine import Machine, run_out_here
 from lab.room import Furniture, Room
 
 ROOM = Furniture(
@@ -50,7 +50,7 @@ class Gateway(Machine):
 
     def __init__(self, directory: Path, nodes: int) -> None:
         super().__init__("gateway", directory, ROOM)
-        self._names = netaddresses.names(nodes)
+        self._names = addresses.names(nodes)
         self._batch(
             line
             for lan in EVERY_LAN
@@ -127,7 +127,7 @@ class Gateway(Machine):
         self.kill("http")
 
     def start_http(self) -> None:
-        script = Path(netserver.__file__).resolve()
+        script = Path(server.__file__).resolve()
         command = [sys.executable, "-I", "-S", str(script), str(API_SERVER.ip), str(API_PORT)]
         self.start("http", command, lambda: self.listens("tcp", API_PORT, str(API_SERVER.ip)))
 
@@ -145,7 +145,7 @@ class Gateway(Machine):
 
     def plug_in_node(self, number: int, room: Room) -> None:
         for interface, lan in LANS.items():
-            mac = netaddresses.mac(number, interface)
+            mac = addresses.mac(number, interface)
             self._plug_in(_port(number, interface), lan, f"{interface} address {mac} netns {room.first}")
 
     def plug_in_controller(self, room: Room, interface: str) -> None:

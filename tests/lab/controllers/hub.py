@@ -9,8 +9,9 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from lab import modules, ports, processes, tools
-from lab.controlplane import MASTERS, ControlPlane
+from lab import modules, processes, tools
+from lab.plane import ports
+from lab.plane.controlplane import MASTERS, ControlPlane
 
 API = ("open-cluster-management.io/api", "v1.2.0")
 DEFINITIONS = (

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab network's stand-in for an API server: answers health checks. A script: `python netserver.py ADDRESS PORT`"""
+"""The lab network's stand-in for an API server: answers health checks. A script: `python server.py ADDRESS PORT`"""
 
 from __future__ import annotations
 

@@ -18,11 +18,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from lab import node_place, operator_image, operator_manifests, processes, relay, tools
-from lab.controlplane import ControlPlane
-from lab.node import Node
-from lab.operator_manifests import NAME, NAMESPACE
-from lab.ports import free_port
+from lab import processes, tools
+from lab.node import place as node_place
+from lab.node.node import Node
+from lab.operator import image, manifests
+from lab.operator.manifests import NAME, NAMESPACE
+from lab.plane import relay
+from lab.plane.controlplane import ControlPlane
+from lab.plane.ports import free_port
 from lab.problems import LabError
 from lab.processes import Process
 from lab.stopping import Stoppable
@@ -60,12 +63,12 @@ class Operator(Stoppable):
         `rights` are folders of config/rights, `components` those of config/components (what these watch must be
         installed).
         """
-        archive, reference = operator_image.built()
+        archive, reference = image.built()
         if reference not in node.images():
             node.load_image(archive)
         host, port = node.place.address, str(free_port())
         where = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
-        documents = operator_manifests.for_the_lab(reference, rights, components, {**where, **(environment or {})})
+        documents = manifests.for_the_lab(reference, rights, components, {**where, **(environment or {})})
         passing_on = [sys.executable, relay.__file__, f"{host}:{port}", str(urlsplit(plane.url).port)]
         operator = cls(plane, node, documents, processes.start(passing_on, node.directory / "relay.log"))
         try:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from lab import modules
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 MODULE = ("github.com/nmstate/kubernetes-nmstate", "v0.86.0")
 # A template of Go; the admission policy in it has nothing but a prefix to fill in.

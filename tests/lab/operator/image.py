@@ -16,11 +16,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import operator_base, places
-from lab.buildah import Store
+from lab import places
+from lab.operator import base
+from lab.operator.buildah import Store
 from lab.problems import LabError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 REPOSITORY = "lab.invalid/sunset-operator"
 TAG = "localhost/sunset-operator"  # while it is built
 KEPT = 3  # archives of earlier states of the checkout, or of another one
@@ -40,13 +41,13 @@ def built() -> tuple[Path, str]:
         _make(target, reference, tarball)
     except LabError:
         # buildah compares files with their sums: a store that somebody has written to is of no use any more.
-        operator_base.forget_store()
+        base.forget_store()
         _make(target, reference, tarball)
     return target, reference
 
 
 def _make(target: Path, reference: str, tarball: Path) -> None:
-    with operator_base.store() as images:
+    with base.store() as images:
         if target.exists():  # the one we waited for has built just this
             return
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -63,9 +64,9 @@ def _make(target: Path, reference: str, tarball: Path) -> None:
 def _build(images: Store, place: Path, tarball: Path) -> None:
     wheels = place / "wheels"
     requirements = f"--requirement={ROOT / 'operator' / 'requirements.txt'}"
-    operator_base.wheels(wheels, operator_base.python_version(), "--require-hashes", requirements)
+    base.wheels(wheels, base.python_version(), "--require-hashes", requirements)
     arguments = {
-        "BASE": operator_base.TAG,
+        "BASE": base.TAG,
         "VERSION": _version(),
         "PIP_OPTIONS": f"--no-index --find-links={WHEELS}",
     }
@@ -92,7 +93,7 @@ def _lay_out(context: Path, tarball: Path) -> None:
 
 
 def _key(tarball: Path) -> str:
-    digest = hashlib.sha256(f"{operator_base.key()} {_version()}".encode())
+    digest = hashlib.sha256(f"{base.key()} {_version()}".encode())
     for file in (Path(__file__), tarball, *_sources()):
         digest.update(f"{file.name} {file.stat().st_mode}\0".encode() + file.read_bytes())
     return digest.hexdigest()[:16]

@@ -15,11 +15,12 @@ from typing import Any
 
 import yaml
 
-from lab import operator_image, tools
+from lab import tools
 from lab.modules import LOADER
+from lab.operator.image import ROOT
 from lab.problems import LabError
 
-CONFIG = operator_image.ROOT / "operator" / "config"
+CONFIG = ROOT / "operator" / "config"
 NAME = "sunset-operator"
 NAMESPACE = "sunset-system"
 

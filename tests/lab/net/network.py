@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from lab import tools
-from lab.netaddresses import MOST_NODES
-from lab.netcontroller import Controller
-from lab.netfiles import Supplies
-from lab.netgateway import Gateway
-from lab.netmachine import run_out_here
-from lab.netnode import NetNode
+from lab.net.addresses import MOST_NODES
+from lab.net.controller import Controller
+from lab.net.files import Supplies
+from lab.net.gateway import Gateway
+from lab.net.machine import run_out_here
+from lab.net.node import NetNode
 from lab.problems import LabError
 from lab.stopping import Stoppable
 

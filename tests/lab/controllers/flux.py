@@ -18,8 +18,9 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from lab import ports, processes, tools
-from lab.controlplane import MASTERS, ControlPlane
+from lab import processes, tools
+from lab.plane import ports
+from lab.plane.controlplane import MASTERS, ControlPlane
 from lab.processes import Process
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ssl
 import tempfile
 
-from lab.users import Access
+from lab.plane.users import Access
 
 
 def client_context(access: Access) -> ssl.SSLContext:

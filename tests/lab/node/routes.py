@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from lab import modules
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 TRAEFIK = ("github.com/traefik/traefik/v3", "v3.6.12")
 GATEWAY_API = ("sigs.k8s.io/gateway-api", "v1.4.1")

@@ -22,15 +22,16 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import buildah, modules, places, tools
-from lab.buildah import Store
+from lab import modules, places, tools
 from lab.leash import leashed
+from lab.operator import buildah
+from lab.operator.buildah import Store
 from lab.problems import LabError
 from lab.recipes import last_lines
 
 MODULE, VERSION = "github.com/operator-framework/ansible-operator-plugins", "v1.42.2"  # as in tools/operator/go.mod
 TAG = f"localhost/ansible-operator:{VERSION}"
-RECIPE = Path(__file__).parent / "operator" / "Containerfile"
+RECIPE = Path(__file__).parent / "Containerfile"
 PACKAGES = ("ca-certificates", "python3", "python3-pip", "tini")
 NOT_NEEDED = ("./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*", "./var/cache/apt/*", "./var/lib/apt/*")
 
