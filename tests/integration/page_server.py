@@ -113,7 +113,7 @@ def lay_out(bundle: Bundle, place: Place, folder: Path) -> None:
 def as_nobody() -> list[str]:
     if os.geteuid() != 0:
         return []
-    # Changing the user takes the leash off; setpriv puts it on again.
+    # Changing the user clears the parent-death signal; setpriv sets it again.
     return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--pdeathsig=KILL", "--"]
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lab import places, tools
+from lab import paths, tools
 from lab.problems import LabError
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -101,7 +101,7 @@ def archive(image: Image) -> Path:
     config_hash = hashlib.sha256(config).hexdigest()
     key = hashlib.sha256(f"{config_hash} {image.reference}".encode()).hexdigest()[:16]
     name = re.sub(r"[^a-z0-9]+", "-", image.reference.rpartition("/")[2])
-    target = places.cache() / "images" / f"{name}-{key}.tar"
+    target = paths.cache() / "images" / f"{name}-{key}.tar"
     if target.exists():
         return target
     members = {

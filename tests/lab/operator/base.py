@@ -22,8 +22,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import modules, places, tools
-from lab.leash import leashed
+from lab import modules, paths, tools
+from lab.die_with_parent import die_with_parent
 from lab.operator import buildah
 from lab.operator.buildah import Store
 from lab.problems import LabError
@@ -39,7 +39,7 @@ NOT_NEEDED = ("./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*", 
 @contextlib.contextmanager
 def store() -> Iterator[Store]:
     """Where the base image is, under the name `TAG`; ours alone while the block runs."""
-    home = places.cache() / "operator"
+    home = paths.cache() / "operator"
     home.mkdir(parents=True, exist_ok=True)
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -115,7 +115,7 @@ def _rootfs() -> Path:
     """A small Debian with Python in a folder; unpacked when it is not in the cache yet."""
     release, suite, mirror = _release()
     name = hashlib.sha256("\0".join((release, suite, *PACKAGES)).encode()).hexdigest()[:16]
-    folder = places.cache() / "operator" / f"rootfs-{name}"
+    folder = paths.cache() / "operator" / f"rootfs-{name}"
     if folder.exists():
         return folder
     if not shutil.which("debootstrap"):
@@ -151,7 +151,12 @@ def _release() -> tuple[str, str, str]:
 
 def _run(*command: str) -> None:
     done = subprocess.run(
-        leashed(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False
+        die_with_parent(command),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
     )
     if done.returncode:
         raise LabError(f"{' '.join(command[:3])} failed:\n{last_lines(done.stdout)}")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.leash import leashed
+from lab.die_with_parent import die_with_parent
 from lab.problems import LabError
 from lab.recipes import last_lines
 
@@ -66,7 +66,7 @@ class Store:
         # In a room of its own, so that no mount outlives it, whatever ends it.
         own_mounts = ["unshare", "--mount", "buildah", f"--storage-driver={self.driver}", *place]
         done = subprocess.run(
-            leashed([*own_mounts, command, *arguments]),
+            die_with_parent([*own_mounts, command, *arguments]),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

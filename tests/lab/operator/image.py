@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import places
+from lab import paths
 from lab.operator import base
 from lab.operator.buildah import Store
 from lab.problems import LabError
@@ -33,7 +33,7 @@ def built() -> tuple[Path, str]:
     tarball = built_collection()
     key = _key(tarball)
     reference = f"{REPOSITORY}:{key}"
-    target = places.cache() / "images" / f"sunset-operator-{key}.tar"
+    target = paths.cache() / "images" / f"sunset-operator-{key}.tar"
     if target.exists():
         os.utime(target)
         return target, reference
