@@ -250,7 +250,7 @@ def namespaces_of(pid: int) -> set[str]:
 
 
 def own_namespaces(net: Net) -> set[str]:
-    return set().union(*(namespaces_of(machine.room.first) for machine in (net.gateway, net.controller, *net.nodes)))
+    return set().union(*(namespaces_of(machine.sandbox.first) for machine in (net.gateway, net.controller, *net.nodes)))
 
 
 def traces(directory: Path) -> list[str]:
@@ -282,9 +282,9 @@ IN_ANOTHER_PROCESS = """
 import os, sys, time
 from lab.net.network import Net
 with Net.start(sys.argv[1], network_manager=False) as net:
-    rooms = [machine.room.first for machine in (net.gateway, net.controller, *net.nodes)]
+    sandboxes = [machine.sandbox.first for machine in (net.gateway, net.controller, *net.nodes)]
     net.node(0).run(["sh", "-c", "setsid sleep 600 >/dev/null 2>&1 &"], check=True)
-    print(*(os.readlink(f"/proc/{pid}/ns/{kind}") for pid in rooms for kind in ("net", "mnt", "pid")), flush=True)
+    print(*(os.readlink(f"/proc/{pid}/ns/{kind}") for pid in sandboxes for kind in ("net", "mnt", "pid")), flush=True)
     time.sleep(600)
 """
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from lab.net.addresses import CONTROLLER, CONTROLLER_LAN, RESOLVERS
 from lab.net.gateway import Gateway
 from lab.net.machine import Machine, run_out_here
-from lab.room import Furniture
+from lab.sandbox import SandboxSpec
 
-# Everything is seen as it is; what SSH leaves in /run and what is set in /etc goes with the room.
-ROOM = Furniture(
+# Everything is seen as it is; what SSH leaves in /run and what is set in /etc goes with the sandbox.
+SANDBOX = SandboxSpec(
     overlays=("/etc", "/run"),
     hidden=("/etc/resolv.conf",),
     network=True,
@@ -29,7 +29,7 @@ class Controller(Machine):
     def __init__(self, directory: Path, gateway: Gateway) -> None:
         self.address, self.address6 = (str(interface.ip) for interface in CONTROLLER)
         self.gateway = gateway
-        super().__init__("controller", directory, ROOM)
+        super().__init__("controller", directory, SANDBOX)
         self._connect()
 
     def restart(self) -> None:
@@ -39,12 +39,12 @@ class Controller(Machine):
         self._connect()
 
     def _connect(self) -> None:
-        self.gateway.plug_in_controller(self.room, INTERFACE)
+        self.gateway.plug_in_controller(self.sandbox, INTERFACE)
         routers = (CONTROLLER_LAN.v4, CONTROLLER_LAN.v6)
         lines = [
             f"link set {INTERFACE} up",
             *(f"address add {address} dev {INTERFACE}" for address in CONTROLLER),
             *(f"route add default via {router.ip}" for router in routers),
         ]
-        run_out_here(self.room.in_network(["ip", "-batch", "-"]), "".join(f"{line}\n" for line in lines))
+        run_out_here(self.sandbox.in_network(["ip", "-batch", "-"]), "".join(f"{line}\n" for line in lines))
         self.path("/etc/resolv.conf").write_text("".join(f"nameserver {own[0].ip}\n" for own in RESOLVERS))

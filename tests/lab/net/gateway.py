@@ -26,9 +26,9 @@ from lab.net.addresses import (
     Lan,
 )
 from lab.net.machine import Machine, run_out_here
-from lab.room import Furniture, Room
+from lab.sandbox import Sandbox, SandboxSpec
 
-ROOM = Furniture(
+SANDBOX = SandboxSpec(
     network=True,
     hostname="gateway",
     settings={"net/ipv4/ip_forward": 1, "net/ipv6/conf/all/forwarding": 1, "net/ipv6/conf/default/accept_dad": 0},
@@ -49,7 +49,7 @@ class Gateway(Machine):
     """Made by `Net`. `restore` switches everything on, at first and again."""
 
     def __init__(self, directory: Path, nodes: int) -> None:
-        super().__init__("gateway", directory, ROOM)
+        super().__init__("gateway", directory, SANDBOX)
         self._names = addresses.names(nodes)
         self._batch(
             line
@@ -143,13 +143,13 @@ class Gateway(Machine):
     def ports(self) -> list[dict[str, Any]]:
         return [link for link in self.ip("link", "show") if link.get("linkinfo", {}).get("info_slave_kind") == "bridge"]
 
-    def plug_in_node(self, number: int, room: Room) -> None:
+    def plug_in_node(self, number: int, sandbox: Sandbox) -> None:
         for interface, lan in LANS.items():
             mac = addresses.mac(number, interface)
-            self._plug_in(_port(number, interface), lan, f"{interface} address {mac} netns {room.first}")
+            self._plug_in(_port(number, interface), lan, f"{interface} address {mac} netns {sandbox.first}")
 
-    def plug_in_controller(self, room: Room, interface: str) -> None:
-        self._plug_in("controller", CONTROLLER_LAN, f"{interface} netns {room.first}")
+    def plug_in_controller(self, sandbox: Sandbox, interface: str) -> None:
+        self._plug_in("controller", CONTROLLER_LAN, f"{interface} netns {sandbox.first}")
 
     def _plug_in(self, port: str, lan: Lan, peer: str) -> None:
         # The kernel takes a network away some time after its last process: the old cable may still be there.
@@ -160,7 +160,7 @@ class Gateway(Machine):
     def _batch(self, lines: Iterable[str]) -> None:
         """Run `ip` commands in our network. They name processes as they are called out here."""
         text = "".join(f"{line}\n" for line in lines)
-        run_out_here(self.room.in_network(["ip", "-batch", "-"]), text)
+        run_out_here(self.sandbox.in_network(["ip", "-batch", "-"]), text)
 
     @property
     def _leases(self) -> Path:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One machine of the lab's network: a room with a network of its own, and the programs that run in it."""
+"""One machine of the lab's network: a sandbox with a network of its own, and the programs that run in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab import processes
 from lab.net import ask
 from lab.problems import LabError
 from lab.processes import Process
-from lab.room import Furniture, Room
+from lab.sandbox import Sandbox, SandboxSpec
 
 TCP_LISTENS, UDP_LISTENS = "0A", "07"  # how /proc/net calls a socket that waits
 STATES = {"tcp": TCP_LISTENS, "udp": UDP_LISTENS}
@@ -29,30 +29,30 @@ PATIENCE = 60.0  # seconds for a command
 class Machine:
     """A machine that is on from the start and until `switch_off`."""
 
-    def __init__(self, name: str, directory: Path, furniture: Furniture, *, within: Room | None = None) -> None:
+    def __init__(self, name: str, directory: Path, spec: SandboxSpec, *, within: Sandbox | None = None) -> None:
         self.name = name
         self.directory = directory
-        self._furniture = furniture
+        self._spec = spec
         self._within = within
         self._running: dict[str, Process] = {}
         directory.mkdir(exist_ok=True)
-        self.room = Room(directory, furniture, within=within)
+        self.sandbox = Sandbox(directory, spec, within=within)
 
     def switch_off(self) -> None:
         """As by the power switch: every process is gone at once. Doing it twice is fine."""
-        self.room.close()
+        self.sandbox.close()
         processes.stop(self._running.values(), patience=0)  # what led them in
         self._running.clear()
 
     def switch_on(self) -> None:
-        """Open the room again, with what is on its disk and with nothing running or plugged in."""
-        self.room = Room(self.directory, self._furniture, within=self._within)
+        """Start the sandbox again, with what is on its disk and with nothing running or plugged in."""
+        self.sandbox = Sandbox(self.directory, self._spec, within=self._within)
 
     # -- commands and files ------------------------------------------------------------------------------------------
 
     def inside(self, command: Sequence[str]) -> list[str]:
         """The command line that runs `command` on this machine, for those who start it themselves."""
-        return self.room.inside(command)
+        return self.sandbox.inside(command)
 
     def run(
         self,
@@ -83,7 +83,7 @@ class Machine:
 
     def path(self, inside: str) -> Path:
         """A file of this machine, to be read or written from outside."""
-        return self.room.root / inside.lstrip("/")
+        return self.sandbox.root / inside.lstrip("/")
 
     def ip(self, *arguments: str) -> list[dict[str, Any]]:
         """What `ip` answers, parsed."""
@@ -133,7 +133,7 @@ class Machine:
 
     def listens(self, protocol: str, port: int, address: str = "0.0.0.0") -> bool:
         """Whether somebody waits here for IPv4 packets to this port."""
-        lines = (self.room.root / "proc/1/net" / protocol).read_text().splitlines()[1:]
+        lines = (self.sandbox.root / "proc/1/net" / protocol).read_text().splitlines()[1:]
         entries = [line.split() for line in lines]
         return (address, port) in _sockets(entry[1] for entry in entries if entry[3] == STATES[protocol])
 

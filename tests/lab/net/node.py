@@ -1,7 +1,7 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node of the lab's network: D-Bus, NetworkManager, sshd and cron as on a server, in a room of its own.
+"""A node of the lab's network: D-Bus, NetworkManager, sshd and cron as on a server, in a sandbox of its own.
 
 It is reached by SSH from the lab's controller. What is written to /etc, /var, /root and /usr/local stays on its disk
 over a reboot and is gone with the lab; /run and /tmp start anew with each boot.
@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lab import furnish
+from lab import sandbox_init
 from lab.net import addresses, files
 from lab.net.files import Supplies
 from lab.net.gateway import Gateway
 from lab.net.machine import Machine
-from lab.room import Furniture
+from lab.sandbox import SandboxSpec
 from lab.waiting import until
 
 NETWORK_MANAGER = "NetworkManager"
@@ -44,13 +44,13 @@ class NetNode(Machine):
         self.address, self.address6 = (str(interface.ip) for interface in addresses.node(number))
         self.gateway = gateway
         self._supplies = supplies
-        # On the gateway's disk, which outlives a reboot and the room of this node, but not the lab.
-        self._disk = f"{gateway.directory}/{furnish.SCRATCH}/node{number}"
+        # On the gateway's disk, which outlives a reboot and the sandbox of this node, but not the lab.
+        self._disk = f"{gateway.directory}/{sandbox_init.SCRATCH}/node{number}"
         gateway.path(self._disk).mkdir()
-        super().__init__(f"node{number}", directory, self._room(), within=gateway.room)
+        super().__init__(f"node{number}", directory, self._sandbox_spec(), within=gateway.sandbox)
 
-    def _room(self) -> Furniture:
-        return Furniture(
+    def _sandbox_spec(self) -> SandboxSpec:
+        return SandboxSpec(
             overlays=("/etc", "/var", files.HOME, "/usr/local", "/tmp"),
             hidden=files.HIDDEN,
             forgotten=("/tmp",),
@@ -86,7 +86,7 @@ class NetNode(Machine):
     def _boot(self, network_manager: bool) -> None:
         for folder in ("/run/dbus", "/run/sshd", "/run/lock"):
             self.path(folder).mkdir(exist_ok=True)
-        self.gateway.plug_in_node(self.number, self.room)
+        self.gateway.plug_in_node(self.number, self.sandbox)
         bus = ["dbus-daemon", "--system", "--nofork", "--nopidfile"]
         self.start("dbus", bus, self.path("/run/dbus/system_bus_socket").exists)
         if network_manager:

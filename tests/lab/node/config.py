@@ -12,10 +12,10 @@ from typing import Any
 
 from lab.node.place import Place
 from lab.problems import LabError
-from lab.room import Furniture
+from lab.sandbox import SandboxSpec
 
 CONTAINERD, KUBELET, SCHEDULER = "containerd", "kubelet", "kube-scheduler"
-SOCKET = "/run/containerd/containerd.sock"  # inside the room, where /run is the node's own
+SOCKET = "/run/containerd/containerd.sock"  # inside the sandbox, where /run is the node's own
 PLUGIN_FOLDERS = ("/usr/lib/cni", "/opt/cni/bin")  # Debian's, everybody else's
 PAUSE_IMAGE = "lab.invalid/pause:1"
 # A closed port for a proxy: pulling an image that was not loaded fails at once, and nobody is asked.
@@ -23,10 +23,10 @@ ENVIRONMENT = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_p
 # Pods of tests that know nothing of a node stay Pending as ever; namespaces are let in one by one.
 TAINT = {"key": "sunset.dev/lab-node", "value": "true", "effect": "NoSchedule"}
 
-# Where a node writes without asking: /run is empty in its room, /var keeps what is written to itself. The rest of the
-# machine is seen as it is, its network too, so that pods can be reached from outside.
+# Where a node writes without asking: /run is empty in its sandbox, /var keeps what is written to itself. The rest of
+# the machine is seen as it is, its network too, so that pods can be reached from outside.
 PRIVATE = ("/run", "/var")
-# The kubelet sets these for the whole machine. In the room it finds them set already, and the machine keeps its own.
+# The kubelet sets these for the whole machine. In the sandbox it finds them set already, and the machine keeps its own.
 KERNEL_SETTINGS = {
     "vm/overcommit_memory": 1,
     "vm/panic_on_oom": 0,
@@ -35,7 +35,7 @@ KERNEL_SETTINGS = {
     "kernel/keys/root_maxkeys": 1_000_000,
     "kernel/keys/root_maxbytes": 25_000_000,
 }
-ROOM = Furniture(overlays=("/var",), empty=("/run",), stand_ins=KERNEL_SETTINGS)
+SANDBOX = SandboxSpec(overlays=("/var",), empty=("/run",), stand_ins=KERNEL_SETTINGS)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _kubelet(at: NodeLayout, client_ca: Path) -> dict[str, Any]:
         "failCgroupV1": False,
         "failSwapOn": False,
         "enforceNodeAllocatable": [],
-        "protectKernelDefaults": True,  # the room has them right; to change them would be a mistake
+        "protectKernelDefaults": True,  # the sandbox has them right; to change them would be a mistake
         "makeIPTablesUtilChains": False,
         "oomScoreAdj": 0,
         "registerWithTaints": [TAINT],

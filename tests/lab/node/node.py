@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A real node for a control plane: containerd, kubelet and scheduler, so that pods run and can be reached.
 
-Everything lives in one directory and one room, and ends with the process that started it. Nothing routes service
+Everything lives in one directory and one sandbox, and ends with the process that started it. Nothing routes service
 addresses: pods are reached by their own, as the EndpointSlices have them.
 """
 
@@ -22,12 +22,12 @@ from typing import Any
 from lab import processes, tools
 from lab.node import config, images
 from lab.node import place as node_place
-from lab.node.config import CONTAINERD, KUBELET, PAUSE_IMAGE, PRIVATE, ROOM, SCHEDULER, TAINT, NodeLayout
+from lab.node.config import CONTAINERD, KUBELET, PAUSE_IMAGE, PRIVATE, SANDBOX, SCHEDULER, TAINT, NodeLayout
 from lab.plane.controlplane import ControlPlane, answers_ok
 from lab.plane.ports import free_port
 from lab.problems import LabError
 from lab.processes import Process
-from lab.room import Room
+from lab.sandbox import Sandbox
 from lab.stopping import Stoppable
 
 PROGRAMS = ("containerd", "ctr", "runc", "nsenter", "unshare", "ip")
@@ -37,21 +37,21 @@ TOLERATIONS = "scheduler.alpha.kubernetes.io/defaultTolerations"
 class Node(Stoppable):
     """A node, running until `stop`. Made by `start`."""
 
-    def __init__(self, plane: ControlPlane, layout: NodeLayout, room: Room) -> None:
+    def __init__(self, plane: ControlPlane, layout: NodeLayout, sandbox: Sandbox) -> None:
         self.plane = plane
         self.name = layout.name
         self.place = layout.place
         self.layout = layout
         self.directory = layout.directory
-        self._room = room
+        self._sandbox = sandbox
         self._running: dict[str, Process] = {}
         self._leaving = contextlib.ExitStack()
         built = tools.ensure([KUBELET, SCHEDULER])
         kubelet = plane.user(f"system:node:{self.name}", ["system:nodes"]).kubeconfig
         scheduler = plane.user("system:kube-scheduler").kubeconfig
         self._commands: dict[str, list[str]] = {
-            CONTAINERD: room.inside(["containerd", *config.containerd_flags(layout)]),
-            KUBELET: room.inside([str(built[KUBELET]), *config.kubelet_flags(layout, kubelet)]),
+            CONTAINERD: sandbox.inside(["containerd", *config.containerd_flags(layout)]),
+            KUBELET: sandbox.inside([str(built[KUBELET]), *config.kubelet_flags(layout, kubelet)]),
             SCHEDULER: [str(built[SCHEDULER]), *config.scheduler_flags(layout, scheduler)],
         }
         self._probes: dict[str, Callable[[], bool]] = {
@@ -74,9 +74,9 @@ class Node(Stoppable):
             place = leaving.enter_context(node_place.taken(folder))
             layout = NodeLayout(folder, f"lab-node{place.number}", place, free_port(), free_port())
             config.write(layout, plane.ca_file)
-            room = Room(folder, ROOM)
-            leaving.callback(room.close)
-            node = cls(plane, layout, room)
+            sandbox = Sandbox(folder, SANDBOX)
+            leaving.callback(sandbox.close)
+            node = cls(plane, layout, sandbox)
             leaving.callback(node._end_processes)
             node._bring_up(scheduler)
             node._leaving = leaving.pop_all()  # until here a failure ends all of it; the logs stay, they say why
@@ -150,7 +150,7 @@ class Node(Stoppable):
             self.plane.api.delete(f"/api/v1/nodes/{self.name}")
 
     def _ctr(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = self._room.inside(["ctr", "--address", config.SOCKET, "--namespace", "k8s.io", *arguments])
+        command = self._sandbox.inside(["ctr", "--address", config.SOCKET, "--namespace", "k8s.io", *arguments])
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

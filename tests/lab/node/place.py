@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A node's place on the machine: a bridge, a range of pod addresses, a branch of the control groups.
 
-These are the only things a node has outside its room. A place is held by a lock that goes with the process, and what a
-killed process left in it is swept by the next one that takes it.
+These are the only things a node has outside its sandbox. A place is held by a lock that goes with the process, and what
+a killed process left in it is swept by the next one that takes it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def taken(directory: Path) -> Iterator[Place]:
 
 
 def sweep(place: Place) -> None:
-    """Take away what a node has outside its room. Its processes must be gone."""
+    """Take away what a node has outside its sandbox. Its processes must be gone."""
     if Path(f"/sys/class/net/{place.bridge}").exists():
         ports = Path(f"/sys/class/net/{place.bridge}/brif")
         # A pod's cable goes with its network, which the kernel takes down a moment after the last process in it.

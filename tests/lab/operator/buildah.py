@@ -63,7 +63,7 @@ class Store:
         if not shutil.which("buildah"):
             raise LabError("buildah is not on PATH. On Debian: apt-get install buildah")
         place = f"--root={self.folder / 'images'}", f"--runroot={self.folder / 'run'}"
-        # In a room of its own, so that no mount outlives it, whatever ends it.
+        # In a mount namespace of its own, so that no mount outlives it, whatever ends it.
         own_mounts = ["unshare", "--mount", "buildah", f"--storage-driver={self.driver}", *place]
         done = subprocess.run(
             die_with_parent([*own_mounts, command, *arguments]),

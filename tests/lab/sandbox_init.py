@@ -1,9 +1,11 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The first process of a room: makes its private places. A script: `python furnish.py DIRECTORY FURNITURE`
+"""The init process of a sandbox, which mounts and sets what is private to it.
 
-FURNITURE is a `room.Furniture` as JSON. It runs by itself, without the lab on its path, and stays until it is killed.
+Run: python sandbox_init.py DIRECTORY SPEC
+
+SPEC is a `sandbox.SandboxSpec` as JSON. It runs by itself, without the lab on its path, and stays until it is killed.
 """
 
 from __future__ import annotations
@@ -20,30 +22,30 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-READY = "room.ready"  # appears in the directory when the room can be used
-SCRATCH = "room"  # below the directory: what is written in a room that brings no disk
+READY = "sandbox.ready"  # appears in the directory when the sandbox can be used
+SCRATCH = "sandbox"  # below the directory: what is written in a sandbox that brings no disk
 
 
-def main(directory: Path, furniture: dict[str, Any]) -> None:
-    door = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)  # the directory itself may lie below what is hidden now
-    os.chdir(furniture["disk"] or empty_disk(directory / SCRATCH))
-    for place in furniture["overlays"]:
-        hidden = [Path(path) for path in furniture["hidden"] if Path(place) in Path(path).parents]
-        overlay(Path(place), hidden, forget=place in furniture["forgotten"])
-    for place in furniture["empty"]:
+def main(directory: Path, spec: dict[str, Any]) -> None:
+    directory_fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)  # it may itself lie below what is hidden now
+    os.chdir(spec["disk"] or empty_disk(directory / SCRATCH))
+    for place in spec["overlays"]:
+        hidden = [Path(path) for path in spec["hidden"] if Path(place) in Path(path).parents]
+        overlay(Path(place), hidden, forget=place in spec["forgotten"])
+    for place in spec["empty"]:
         mount("-t", "tmpfs", "tmpfs", place)
-    if furniture["network"]:
+    if spec["network"]:
         mount("-t", "sysfs", "-o", "ro", "sysfs", "/sys")  # shows the interfaces of this network, not the machine's
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         stand_in("kernel/random/boot_id", uuid.uuid4())  # it is a machine of its own, and this is its start
-    for name, value in furniture["stand_ins"].items():
+    for name, value in spec["stand_ins"].items():
         stand_in(name, value)
-    for name, value in furniture["settings"].items():
+    for name, value in spec["settings"].items():
         Path(f"/proc/sys/{name}").write_text(f"{value}\n")
-    if furniture["hostname"]:
-        socket.sethostname(furniture["hostname"])
+    if spec["hostname"]:
+        socket.sethostname(spec["hostname"])
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # orphans come to the first process; this buries them
-    os.close(os.open(READY, os.O_CREAT | os.O_WRONLY, dir_fd=door))
+    os.close(os.open(READY, os.O_CREAT | os.O_WRONLY, dir_fd=directory_fd))
     while True:
         signal.pause()
 
