@@ -25,9 +25,9 @@ from integration.stage import (
     deployment,
     widget,
 )
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 

@@ -29,15 +29,15 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import Cannot
 from integration.connect_proxy import ConnectProxy
 from integration.running import Result, open_cluster, run_job
 from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, body, config_map, widget
-from lab.audit import AuditTrail
-from lab.certificates import Authority
-from lab.components import APISERVER
-from lab.controlplane import ControlPlane
 from lab.faults import Answer, FaultProxy, ResetAfter, ResetBefore, Rule, SlowAnswer, TruncatedBody
 from lab.fixtures import AsUser
-from lab.grants import grant
-from lab.ports import free_port
-from lab.users import Access, read_kubeconfig, write_kubeconfig
+from lab.plane.audit import AuditTrail
+from lab.plane.certificates import Authority
+from lab.plane.components import APISERVER
+from lab.plane.controlplane import ControlPlane
+from lab.plane.grants import grant
+from lab.plane.ports import free_port
+from lab.plane.users import Access, read_kubeconfig, write_kubeconfig
 from lab.waiting import until
 
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]

@@ -23,9 +23,9 @@ from integration.fleets import Detacher, is_untouched, member
 from integration.nmstate_fleet import Fleet
 from integration.running import PATIENCE, _program, _surroundings
 from integration.stage import CLEANUP, GROUP, Stage, config_map, widget
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 NOT_CONFIRMED = re.compile(r"not confirmed, so nothing was changed.*-e confirm=([0-9a-f]+), or -e confirm=skip", re.S)

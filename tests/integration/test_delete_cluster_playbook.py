@@ -26,8 +26,8 @@ from integration.fleets import (
 )
 from integration.running import PlayRun, run_playbook
 from integration.stage import Stage, widget
-from lab.audit import AuditTrail
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 
 
 def delete_cluster(directory: Path, user: User, *arguments: str, **variables: Any) -> PlayRun:

@@ -24,11 +24,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.departure imp
 from integration.connect_proxy import ConnectProxy
 from integration.running import open_cluster
 from integration.stage import CLEANUP, CRDS, FOREIGN, Body, Stage, body, config_map, crd, widget
-from lab.audit import AuditTrail
-from lab.components import APISERVER
-from lab.controlplane import ControlPlane
 from lab.faults import Answer, CutWatch, ErrorInWatch, FaultProxy, ResetAfter, Rule, SilentWatch
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.components import APISERVER
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]

@@ -38,9 +38,9 @@ from integration.ranked import failed, succeeded
 from integration.running import PlayRun, run_playbook
 from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, widget
 from lab import tools
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 
 TEMPLATE = Path(__file__).parents[2] / "extensions" / "helm" / "pre-delete-drain.yaml.tpl"
 

@@ -18,9 +18,9 @@ import pytest
 from integration.breaking import dead_webhook, is_refused
 from integration.running import PATIENCE, PlayRun, _program, _surroundings
 from integration.stage import CLEANUP, FOREIGN, GROUP, Stage, config_map, deployment, widget
-from lab.audit import AuditTrail
-from lab.controlplane import MASTERS, ControlPlane
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
 
 GUIDE = Path(__file__).parents[2] / "docs" / "docsite" / "rst" / "guide_stuck_namespace.rst"

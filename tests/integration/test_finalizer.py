@@ -35,12 +35,12 @@ from integration.stage import (
     lease,
     widget,
 )
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy
 from lab.fixtures import AsUser
-from lab.grants import grant
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
+from lab.plane.grants import grant
+from lab.plane.users import User
 from lab.waiting import until
 
 WIDGET_RULES = {"apiGroups": [GROUP], "resources": ["widgets"], "verbs": ["get", "list", "patch"]}

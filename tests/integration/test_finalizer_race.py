@@ -14,8 +14,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.events import Planned
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
 from integration.running import Result, run_job
 from integration.stage import CLEANUP, FOREIGN, Body, Stage, widget
-from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 WRITERS = 4

@@ -21,7 +21,7 @@ from integration.explaining import Explainer, causes, row_of
 from integration.ranked import failed, succeeded
 from integration.running import run_job, run_playbook, settings, warnings_of
 from integration.stage import CLEANUP, GROUP, WIDGETS, Body, Stage, body, config_map, widget
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 RBAC = "rbac.authorization.k8s.io/v1"

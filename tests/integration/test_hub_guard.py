@@ -15,9 +15,9 @@ from integration.fleets import CLUSTERS, Detacher, addon, has_namespace, is_gone
 from integration.ranked import failed, succeeded
 from integration.running import PlayRun, Result, run_job, run_playbook
 from integration.stage import FOREIGN, Stage
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 from lab.waiting import until
 
 

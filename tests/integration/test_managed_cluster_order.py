@@ -31,7 +31,7 @@ from integration.fleets import (
 from integration.ranked import define, deletions, failed, succeeded, when_waiting_for
 from integration.running import warnings_of
 from integration.stage import FOREIGN, GROUP, Body, Stage, body, crd, gadget, widget
-from lab.audit import AuditTrail
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
 
 HOOK = "addon.open-cluster-management.io/addon-pre-delete"

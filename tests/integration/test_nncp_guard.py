@@ -20,9 +20,9 @@ from integration.nmstate_fleet import FLEET, OPT_IN, ORIGINAL, Fleet, phases, vl
 from integration.nmstate_handlers import POLICIES
 from integration.ranked import failed, succeeded
 from integration.running import Result, run_job
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 
 FILE = Path(__file__).parents[2] / "operator/config/policies/nncp-immutable.yaml"
 NEUTRAL = {"sunset.dev/neutralised": "true"}

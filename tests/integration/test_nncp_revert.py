@@ -9,8 +9,8 @@ from integration.nmstate_fleet import FINALIZER, FLEET, Fleet, phases, vlan
 from integration.nmstate_handlers import POLICIES
 from integration.ranked import failed, succeeded
 from integration.stage import body
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 ROOT = Path(__file__).parents[2]

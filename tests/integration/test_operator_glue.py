@@ -19,8 +19,8 @@ from integration.glue import CLEAR_UP, Glue, conditions, definitions, did_nothin
 from integration.maintaining import Maintenance, ingress, services_in
 from integration.nmstate_fleet import Fleet
 from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
-from lab.controlplane import ControlPlane
-from lab.images import NGINX_IMAGE
+from lab.node.images import NGINX_IMAGE
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 

@@ -17,10 +17,10 @@ from integration.maintaining import Maintenance, http_route, shape
 from integration.ranked import RBAC, manifest, service_account
 from integration.running import PATIENCE
 from integration.stage import CLEANUP, FOREIGN, GROUP, Stage, body, config_map, widget
-from lab.audit import AuditTrail
 from lab.faults import FaultProxy, Rule, SlowAnswer
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 
 DRAIN = "sunset.kube.drain"
 BY_PATH = Path(__file__).parents[2] / "playbooks" / "drain.yml"

@@ -58,11 +58,11 @@ from integration.stage import (
     widget,
 )
 from lab import tools
-from lab.audit import AuditTrail
-from lab.components import APISERVER, CONTROLLER_MANAGER
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
-from lab.users import read_kubeconfig
+from lab.plane.audit import AuditTrail
+from lab.plane.components import APISERVER, CONTROLLER_MANAGER
+from lab.plane.controlplane import ControlPlane
+from lab.plane.users import read_kubeconfig
 from lab.waiting import until
 
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}

@@ -31,9 +31,9 @@ from integration.ranked import (
     when_waiting_for,
 )
 from integration.stage import CLEANUP, GROUP, Body, Stage, body, config_map, crd, widget
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}

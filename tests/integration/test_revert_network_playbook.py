@@ -12,7 +12,7 @@ from integration.collection_playbooks import play_named
 from integration.nmstate_fleet import FLEET, OPT_IN, Fleet, phases, vlan
 from integration.nmstate_handlers import POLICIES
 from integration.running import PlayRun, run_module
-from lab.audit import AuditTrail
+from lab.plane.audit import AuditTrail
 
 
 def revert_network(directory: Path, fleet: Fleet, *arguments: str, **variables: Any) -> PlayRun:

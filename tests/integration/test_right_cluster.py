@@ -14,9 +14,9 @@ from typing import Any
 from integration.ranked import Remover, failed, named, remaining, succeeded
 from integration.running import run_playbook
 from integration.stage import Stage, config_map
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
-from lab.users import read_kubeconfig
+from lab.plane.controlplane import ControlPlane
+from lab.plane.users import read_kubeconfig
 
 DEAD = "https://127.0.0.1:9"  # the discard port: no server listens there
 

@@ -18,7 +18,7 @@ import pytest
 
 from integration.running import PlayRun, playing, run_playbook, warnings_of
 from integration.stage import CRDS
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 WORD = "a-word-nobody-may-read"

@@ -31,8 +31,8 @@ from integration.ranked import (
 from integration.running import run_playbook, warnings_of
 from integration.stage import Body, Stage, body, bring_to_life, config_map, crd, deployment, lease
 from integration.uninstalling import Uninstaller, findings, left
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 
