@@ -19,7 +19,7 @@ BUILD_OPTIONS ?=
 RIGHTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo picture quick test test-rest test-all lint sanity-all unit integration lab-up lab-down bench docs build clean \
+.PHONY: help demo quick test test-rest test-all lint sanity-all unit integration lab-up lab-down bench docs build clean \
   operator-image operator-manifests operator-deploy operator-undeploy
 
 help: ## list the targets
@@ -28,11 +28,6 @@ help: ## list the targets
 demo: ## see it work on a real control plane on this machine
 	@echo "demo: starts a control plane and takes things out of it (1 minute; the first time also builds the lab's tools)"
 	$(INSIDE) demo/run.sh $(ARGS)
-
-picture: ## record the demo for the README (2 minutes)
-	@DEMO_PAUSE=1.5 ANSIBLE_FORCE_COLOR=1 $(PYTHON) scripts/record.py --output docs/images/demo.svg --columns 116 --rows 34 \
-	  --title "helm leaves most of a broken application; sunset.kube.uninstall removes it completely and brings it back" \
-	  --call "$(CURDIR)/.work=~/.ansible/collections" $(PYTHON) scripts/inside.py demo/run.sh
 
 quick: ## unit tests and lint (90 s)
 	@$(PYTHON) scripts/run_tests.py quick

@@ -20,12 +20,10 @@ from pathlib import Path
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "tests" / "requirements"
 OLDEST_PYTHON = (3, 11)  # what ansible-core 2.19 needs on the controller
 
-# name → requirement files. The played maintenance-operator pins other versions of our tools, so it lives alone; few ever
-# record.
+# name → requirement files. The played maintenance-operator pins other versions of our tools, so it lives alone.
 ENVIRONMENTS = {
     "tools": ("runtime.txt", "tools.txt", "constraints.txt"),
     "maintenance_operator": ("maintenance_operator.txt",),
-    "recorder": ("recorder.txt",),
 }
 
 

@@ -4,8 +4,8 @@
 
 """ansible-test on the built collection, without a container and without anything but a package index.
 
-"sanity" runs on this Python, "sanity-all" on every one found on this machine that modules must load on. "units" runs each
-test in a process of its own and takes four times as long as pytest alone, so it is here for those who want it.
+"sanity" runs on this Python, "sanity-all" on every one found on this machine that modules must load on. "units" runs
+each test in a process of its own and takes four times as long as pytest alone, so it is here for those who want it.
 
 Run: python3 scripts/inside.py python scripts/run_ansible_test.py sanity|sanity-all|units [argument ...]
 """

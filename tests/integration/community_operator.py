@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from integration.maintaining import Body
-from lab import processes
+from lab import machine, processes
 from lab.plane.api import Api
 from lab.plane.controlplane import MASTERS, ControlPlane
 from lab.waiting import until
@@ -66,7 +66,7 @@ def is_going(item: Mapping[str, Any]) -> bool:
 def kopf_program() -> Path:
     """kopf and the client of the version the operator pins, in an environment of their own."""
     command = [sys.executable, str(ROOT / "scripts" / "environments.py"), "maintenance_operator"]
-    made = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    made = subprocess.run(command, env=machine.environment(), stdout=subprocess.PIPE, text=True, check=True)
     return Path(made.stdout.strip()) / "bin" / "kopf"
 
 

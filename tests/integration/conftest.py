@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from ansible_collections.sunset.kube.tests.unit import own_settings
+
 # By name, not as `pytest_plugins`: that is refused here when somebody runs all of tests/ at once.
 from integration.broken_apps import shop
 from integration.community_operator import community_operator, kopf_program
@@ -33,6 +35,8 @@ from lab.fixtures import (
     running_net,
     traefik,
 )
+
+own_settings.put_aside()
 
 __all__ = [
     "as_user",

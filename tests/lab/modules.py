@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from lab import machine
 from lab.problems import LabError
 from lab.recipes import WRAPPERS
 
@@ -26,6 +27,7 @@ def directory(module: str, version: str, checksum: str = "") -> Path:
     asked = subprocess.run(
         ["go", "mod", "download", "-json", f"{module}@{version}"],
         cwd=WRAPPERS / "ocm",
+        env=machine.environment(),
         capture_output=True,
         text=True,
         check=False,

@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from lab import machine
+
 
 def cache() -> Path:
     """The cache outside the checkout: $SUNSET_KUBE_CACHE, else sunset-kube below the user's cache directory."""
     if chosen := os.environ.get("SUNSET_KUBE_CACHE"):
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "sunset-kube"
+    known = machine.environment()
+    return Path(known.get("XDG_CACHE_HOME") or Path(known.get("HOME") or Path.home()) / ".cache") / "sunset-kube"
 
 
 def long_lived_lab() -> Path:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from lab import machine
 from lab.problems import LabError
 
 WRAPPERS = Path(__file__).parent / "tools"  # one small Go module per source project, with its sums
@@ -113,7 +113,7 @@ class Tool:
         self._ask_go(place, "mod", "edit", f"-replace={swap.module}={copy}")
 
     def _ask_go(self, place: Path, *arguments: str) -> str:
-        asked = subprocess.run(["go", *arguments], cwd=place, capture_output=True, text=True, check=False)
+        asked = _asked(["go", *arguments], place)
         if asked.returncode:
             said = last_lines(asked.stdout + asked.stderr)
             raise LabError(f"building {self.name} failed. {self.if_it_fails}:\n{said}")
@@ -129,9 +129,7 @@ class Tool:
                 f"{self.name} has to be built, and Go is not on PATH. Install Go (go.mod in {WRAPPERS / self.wrapper} "
                 "says which), or point KUBEBUILDER_ASSETS at a directory with the Kubernetes test binaries"
             )
-        asked = subprocess.run(
-            ["go", "env", "GOVERSION"], cwd=WRAPPERS / self.wrapper, capture_output=True, text=True, check=False
-        )
+        asked = _asked(["go", "env", "GOVERSION"], WRAPPERS / self.wrapper)
         if asked.returncode:
             raise LabError(
                 f"{self.name} cannot be built with the Go on PATH. Install a newer one, or allow it to fetch a "
@@ -173,7 +171,7 @@ class Crate:
                 f"{self.name} has to be built, and cargo is not on PATH. Install Rust {wanted} or newer; "
                 "rustup brings it where the distribution's is older"
             )
-        said = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        said = _asked(["rustc", "--version"]).stdout.strip()
         found = re.match(r"rustc (\d+)\.(\d+)", said)
         if not found or tuple(map(int, found.groups())) < OLDEST_RUST:
             raise LabError(f"{self.name} needs Rust {wanted} or newer, and PATH has {said or 'none that answers'!r}")
@@ -185,4 +183,9 @@ def last_lines(text: str, lines: int = 20) -> str:
 
 
 def surroundings(recipe: Recipe, scratch: Path) -> dict[str, str]:
-    return {**os.environ, **recipe.environment(scratch)}
+    return {**machine.environment(), **recipe.environment(scratch)}
+
+
+def _asked(command: list[str], place: Path | None = None) -> subprocess.CompletedProcess[str]:
+    known = machine.environment()
+    return subprocess.run(command, cwd=place, env=known, capture_output=True, text=True, check=False)

@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from lab import paths
+from lab import machine, paths
 from lab.die_with_parent import die_with_parent
 from lab.problems import LabError
 from lab.recipes import WRAPPERS, Crate, Recipe, Swap, Tool, last_lines, surroundings
@@ -88,7 +88,7 @@ def kubectl() -> Path:
     _say("kubectl is not on PATH: installing Debian's kubernetes-client with apt-get")
     installed = subprocess.run(
         ["apt-get", "install", "--yes", "--no-install-recommends", "kubernetes-client"],
-        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        env={**machine.environment(), "DEBIAN_FRONTEND": "noninteractive"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -116,7 +116,7 @@ def _installed_assets() -> Path | None:
         return None
     wanted = f"{KUBERNETES_MAJOR}.{KUBERNETES_MINOR}.x"
     command = ["setup-envtest", "use", "--installed-only", "--print=path", wanted]
-    asked = subprocess.run(command, capture_output=True, text=True, check=False)
+    asked = subprocess.run(command, env=machine.environment(), capture_output=True, text=True, check=False)
     return Path(asked.stdout.strip()) if asked.returncode == 0 else None
 
 

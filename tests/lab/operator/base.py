@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import modules, paths, tools
+from lab import machine, modules, paths, tools
 from lab.die_with_parent import die_with_parent
 from lab.operator import buildah
 from lab.operator.buildah import Store
@@ -152,6 +152,7 @@ def _release() -> tuple[str, str, str]:
 def _run(*command: str) -> None:
     done = subprocess.run(
         die_with_parent(command),
+        env=machine.environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -87,7 +88,7 @@ def test_directory_and_files_are_for_their_owner_only(journal: Journal) -> None:
 @pytest.fixture
 def own_place() -> Iterator[Path]:
     """Where no other user can write to anything above."""
-    home = Path.home().resolve()
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()
     try:
         refuse_unsafe_place(home)
     except Refused as problem:
