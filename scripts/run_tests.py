@@ -69,7 +69,8 @@ def pytest(folder: str, name: str, *, only: str = "", workers: int = 1) -> tuple
     return ("python", "-m", "pytest", folder, f"--junitxml={LOGS / name}.xml", "-m", only, *beside)
 
 
-NOT_QUICK = "not quick and not node and not net"
+QUICKLY = "quick and not slow and not node and not net"
+SLOWLY = "(not quick or slow) and not node and not net"
 
 # What reads runs beside the first build. Tests on a control plane wait about half of their time, so more of them run at
 # once than there are cores; with five, controllers are too late for some of them.
@@ -85,7 +86,7 @@ GROUPS = (
     Group("lint", ("nox", "-R"), "90 s, the first time 4 minutes", counted=False),
     Group(
         "integration-quick",
-        pytest("tests/integration", "integration-quick", only="quick", workers=3),
+        pytest("tests/integration", "integration-quick", only=QUICKLY, workers=3),
         "5 minutes",
         needs=("go", "kubectl"),
         after=("unit", "lint"),
@@ -108,7 +109,7 @@ GROUPS = (
     ),
     Group(
         "integration",
-        pytest("tests/integration", "integration", only=NOT_QUICK, workers=3),
+        pytest("tests/integration", "integration", only=SLOWLY, workers=3),
         "15 minutes",
         needs=("go", "kubectl"),
         after=("unit", "lint", "integration-quick"),

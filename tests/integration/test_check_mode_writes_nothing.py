@@ -31,6 +31,8 @@ from lab.fixtures import AsUser
 from lab.net import nmstate
 from lab.plane.audit import AuditEvent, AuditTrail
 
+pytestmark = pytest.mark.quick
+
 # All rights: what is not written is not written because we do not, not because we may not.
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 

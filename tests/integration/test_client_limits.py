@@ -26,6 +26,8 @@ from lab.plane.audit import AuditTrail
 from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 FOR_EVER = SlowAnswer(86400.0)
 

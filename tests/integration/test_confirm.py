@@ -27,6 +27,8 @@ from lab.fixtures import AsUser
 from lab.plane.audit import AuditTrail
 from lab.plane.users import User
 
+pytestmark = pytest.mark.quick
+
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 NOT_CONFIRMED = re.compile(r"not confirmed, so nothing was changed.*-e confirm=([0-9a-f]+), or -e confirm=skip", re.S)
 
@@ -136,6 +138,7 @@ STUB = """
 """
 
 
+@pytest.mark.slow
 def test_nodes_are_planned_under_one_hash_and_asked_for_once_before_the_first(tmp_path: Path) -> None:
     """The playbook as it is, with the node's module played."""
     shutil.copytree(os.environ["ANSIBLE_COLLECTIONS_PATH"] + "/ansible_collections", tmp_path / "ansible_collections")

@@ -43,6 +43,7 @@ def removal(run: PlayRun) -> dict[str, Any]:
     return found[0]
 
 
+@pytest.mark.quick
 def test_the_playbook_checks_removes_shows_and_leaves_evidence(
     stage: Stage, detach: Detacher, tmp_path: Path, audit: AuditTrail
 ) -> None:

@@ -31,6 +31,8 @@ from lab.plane.components import APISERVER
 from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 Hook = Callable[[Any], None]
 
@@ -234,6 +236,7 @@ def test_without_the_right_to_watch_the_kind_is_listed_again_and_again(
     assert asked == [("watch", 403)], "once is enough to know"
 
 
+@pytest.mark.slow
 def test_a_restart_of_the_api_server_while_waiting_is_survived(
     stage: Stage, plane: ControlPlane, as_user: AsUser, held: list[Body], release: Callable[[], None]
 ) -> None:

@@ -58,6 +58,7 @@ def drained(run: PlayRun) -> dict[str, Any]:
 # -- playbook ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_the_playbook_drains_shows_it_and_leaves_evidence(
     stage: Stage, drainer: Drainer, tmp_path: Path, audit: AuditTrail
 ) -> None:

@@ -39,6 +39,8 @@ from integration.stage import FOREIGN, Body, Stage, config_map, lease
 from lab.plane.audit import AuditTrail
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 POLICIES = pytest.mark.parametrize("policy", ["Retain", "Delete"])
 MINE, YOURS = "a.example.org/hold", "z.example.org/hold"
 

@@ -94,6 +94,7 @@ def test_a_namespace_that_somebody_else_broke_is_repaired_with_the_commands_the_
     until(lambda: stage.api.get(path)[0] == 404, "the namespace to be gone", timeout=40, every=0.2)
 
 
+@pytest.mark.quick
 def test_the_playbook_explains_an_object_and_says_when_there_is_no_release(
     stage: Stage, user: User, tmp_path: Path
 ) -> None:

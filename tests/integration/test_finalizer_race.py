@@ -10,6 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from ansible_collections.sunset.kube.plugins.module_utils.events import Planned
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
 from integration.running import Result, run_job
@@ -17,6 +19,8 @@ from integration.stage import CLEANUP, FOREIGN, Body, Stage, widget
 from lab.faults import FaultProxy
 from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 WRITERS = 4
 

@@ -23,6 +23,8 @@ from lab.plane.controlplane import MASTERS, ControlPlane
 from lab.plane.users import User
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 POLICIES, BINDINGS = f"{ADMISSION}/validatingadmissionpolicies", f"{ADMISSION}/validatingadmissionpolicybindings"
 GADGETS = f"gadgets.{GROUP}"

@@ -20,6 +20,8 @@ from lab.plane.audit import AuditTrail
 from lab.plane.users import User
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 
 class Guard:
     def __init__(self, user: User) -> None:
@@ -117,6 +119,7 @@ def role(user: User, **variables: Any) -> PlayRun:
     return run_playbook([task], user.kubeconfig)
 
 
+@pytest.mark.slow
 def test_the_role_guards_for_good_removes_and_takes_the_guard_away(stage: Stage, guard: Guard) -> None:
     name, other = member(stage), member(stage)
     stage.put(work("w", name))
@@ -136,6 +139,7 @@ def test_the_role_guards_for_good_removes_and_takes_the_guard_away(stage: Stage,
     assert answers(stage, name) == BOTH
 
 
+@pytest.mark.slow
 def test_the_role_leaves_no_binding_of_a_namespace_that_is_gone(stage: Stage, guard: Guard) -> None:
     name = member(stage)
     run = role(guard.user, names=[name], guard="permanent")

@@ -32,6 +32,8 @@ from lab.plane.audit import AuditTrail
 from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 KEEP = {"sunset.dev/keep": "true"}
 READ = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
 

@@ -18,6 +18,8 @@ from integration.ranked import failed, succeeded
 from integration.running import warnings_of
 from lab.plane.controlplane import ControlPlane
 
+pytestmark = pytest.mark.quick
+
 SNIPPET = "nginx.ingress.kubernetes.io/server-snippet"
 
 

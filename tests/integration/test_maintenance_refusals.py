@@ -14,6 +14,8 @@ from integration.ranked import failed, succeeded
 from lab.fixtures import AsUser
 from lab.plane.audit import AuditTrail
 
+pytestmark = pytest.mark.quick
+
 BIG = "<p>" + "x" * (1024 * 1024) + "</p>"
 
 

@@ -20,6 +20,8 @@ from lab.plane.audit import AuditTrail
 from lab.plane.controlplane import MASTERS, ControlPlane
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def cluster(plane: ControlPlane) -> Iterator[Cluster]:

@@ -19,6 +19,8 @@ import yaml
 from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[2]
 POLICY = ROOT / "operator" / "config" / "admission" / "requests.yaml"
 FILES = sorted((ROOT / "operator" / "config" / "crd").glob("*s.yaml"))  # all but the kustomization

@@ -41,6 +41,8 @@ from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, body, config
 from lab.plane.audit import AuditTrail
 from lab.plane.controlplane import ControlPlane
 
+pytestmark = pytest.mark.quick
+
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}
 CLUSTER_SCOPED = {"predefinedResourceGroup": "cluster-scoped-resources"}
 CRDS = {"predefinedResourceGroup": "crds"}

@@ -774,6 +774,7 @@ def test_five_thousand_objects_of_ten_kinds_go_in_five_ranks_with_one_request_ea
 # -- evidence ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_the_evidence_is_complete_private_without_secrets_and_brings_the_objects_back(
     plane: ControlPlane, stage: Stage, tmp_path: Path
 ) -> None:

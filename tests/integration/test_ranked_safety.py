@@ -36,6 +36,8 @@ from lab.plane.audit import AuditTrail
 from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}
 EVERYTHING = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
 READ = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
@@ -211,6 +213,7 @@ def test_a_protected_object_that_is_named_one_by_one_goes(remove: Remover, stage
 # -- identity ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_force_leaves_finalizers_of_products_that_guard_data_until_they_are_named(
     remove: Remover, stage: Stage
 ) -> None:

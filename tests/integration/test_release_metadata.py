@@ -33,6 +33,8 @@ from lab.plane.api import Api
 from lab.plane.audit import AuditTrail
 from lab.plane.controlplane import ControlPlane
 
+pytestmark = pytest.mark.quick
+
 TENANT = [{"apiGroups": [""], "resources": ["secrets", "configmaps"], "verbs": ["*"]}]
 IS_APP, KAPP_LABEL = "kapp.k14s.io/is-app", "kapp.k14s.io/app"
 APPLYSET = "applyset.kubernetes.io"

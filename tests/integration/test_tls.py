@@ -14,6 +14,8 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.kube.tls import client_context
 from lab.plane.certificates import Authority, KeyPair
 
+pytestmark = pytest.mark.quick
+
 
 @dataclass(frozen=True)
 class Party:

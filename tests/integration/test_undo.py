@@ -134,6 +134,7 @@ def furnish(plane: ControlPlane, home: str, group: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.quick
 def test_all_of_it_comes_back_as_it_was_and_only_once(
     plane: ControlPlane, home: str, group: str, tmp_path: Path
 ) -> None:
