@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Every target installs what it needs by itself: tools into a cache outside the checkout, the built collection into .work.
-# More arguments: make unit ARGS="-k plan -x", make lint CHECKS="mypy ruff-check".
+# More arguments: make unit ARGS="-k plan -x", make lint CHECKS="style types".
 
 PYTHON ?= python3
 ARGS ?=
@@ -19,7 +19,7 @@ BUILD_OPTIONS ?=
 RIGHTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit integration lab-up lab-down bench docs build clean \
+.PHONY: help demo quick test test-rest test-all lint sanity-all unit integration lab-up lab-down bench docs build clean \
   operator-image operator-manifests operator-deploy operator-undeploy
 
 help: ## list the targets
@@ -29,12 +29,24 @@ demo: ## see it work on a real control plane on this machine
 	@echo "demo: starts a control plane and takes things out of it (1 minute; the first time also builds the lab's tools)"
 	$(INSIDE) demo/run.sh $(ARGS)
 
-test: ## everything: set-up, lint, unit, integration, summary (40 minutes; the first time up to 75)
-	@$(PYTHON) scripts/run_tests.py
+quick: ## unit tests and lint (90 s)
+	@$(PYTHON) scripts/run_tests.py quick
 
-lint: ## all checks that read the code and the tarball (1 minute)
-	@echo "lint: one line a check (1 minute; the first time 4)"
-	$(INSIDE) python scripts/lint.py $(CHECKS)
+test: ## the same, and the quick third of the integration tests on a real API server (8 minutes; the first time 20)
+	@$(PYTHON) scripts/run_tests.py test
+
+test-rest: ## what make test leaves out: the other integration tests, a real node, the network, sanity (20 minutes)
+	@$(PYTHON) scripts/run_tests.py rest
+
+test-all: ## everything, each test once (25 minutes; the first time 60)
+	@$(PYTHON) scripts/run_tests.py all
+
+lint: ## all checks that read the code and the tarball; formats the code, unless CI=true (90 s)
+	@echo "lint: the default sessions of noxfile.py (90 s; the first time 4 minutes)"
+	$(INSIDE) nox -R $(if $(CHECKS),-s $(CHECKS))
+
+sanity-all: ## ansible-test sanity on every Python found here that modules must load on (6 minutes)
+	$(INSIDE) nox -s sanity-all
 
 unit: ## unit tests against the built collection (20 s)
 	@echo "unit: pytest tests/unit against the built collection (20 s)"

@@ -65,7 +65,7 @@ for shop in outlet shop; do
   # Kinds of its own, so that the two have nothing in common.
   grep -rl shop.example.com "$shop-chart" | xargs sed -i "s/shop\.example\.com/$shop.example.com/g"
   show helm install "$shop" "$shop-chart" --namespace "$shop" --create-namespace | grep -E '^(.*\$ |STATUS)'
-  python -m lab.shop_operator "$KUBECONFIG" "$shop" "$shop" "$shop.example.com" &
+  python -m lab.controllers.shop_operator "$KUBECONFIG" "$shop" "$shop" "$shop.example.com" &
   operators+=($!)
   for number in 1 2 3; do order "$shop" "$number"; done | kubectl apply -f - >/dev/null
 done

@@ -20,11 +20,9 @@ from pathlib import Path
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "tests" / "requirements"
 OLDEST_PYTHON = (3, 11)  # what ansible-core 2.19 needs on the controller
 
-# name → requirement files. The importer and the played maintenance-operator pin other versions of our tools, so they
-# live alone.
+# name → requirement files. The played maintenance-operator pins other versions of our tools, so it lives alone.
 ENVIRONMENTS = {
     "tools": ("runtime.txt", "tools.txt", "constraints.txt"),
-    "importer": ("importer.txt",),
     "maintenance_operator": ("maintenance_operator.txt",),
 }
 

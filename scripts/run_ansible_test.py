@@ -4,10 +4,10 @@
 
 """ansible-test on the built collection, without a container and without anything but a package index.
 
-"sanity" is one of the lint checks. "units" runs each test in a process of its own and takes four times as long as
-pytest alone, so it is here for those who want it.
+"sanity" runs on this Python, "sanity-all" on every one found on this machine that modules must load on. "units" runs
+each test in a process of its own and takes four times as long as pytest alone, so it is here for those who want it.
 
-Run: python3 scripts/inside.py python scripts/run_ansible_test.py sanity|units [argument ...]
+Run: python3 scripts/inside.py python scripts/run_ansible_test.py sanity|sanity-all|units [argument ...]
 """
 
 from __future__ import annotations
@@ -42,8 +42,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="sunset-kube-") as place:
         tree = Path(place) / "ansible_collections" / "sunset" / "kube"
         shutil.copytree(artefact.INSTALLED, tree)
-        runs = sanity_runs(arguments, tree) if command == "sanity" else [["--local", "--python", OURS, *arguments]]
-        codes = [ansible_test(command, run, tree) for run in runs]
+        if command == "units":
+            runs = [["--local", "--python", OURS, *arguments]]
+        else:
+            runs = sanity_runs(arguments, tree, other_pythons() if command == "sanity-all" else [])
+        codes = [ansible_test(command.removesuffix("-all"), run, tree) for run in runs]
     return next((code for code in codes if code), 0)
 
 
@@ -52,13 +55,13 @@ def ansible_test(command: str, arguments: list[str], tree: Path) -> int:
     return subprocess.run(whole, cwd=tree, env=surroundings(), check=False).returncode
 
 
-def sanity_runs(arguments: list[str], tree: Path) -> list[list[str]]:
+def sanity_runs(arguments: list[str], tree: Path, others: list[str]) -> list[list[str]]:
     """Everything on our Python. On the others only what can differ there: does it compile, does it load.
 
     To load each file alone, ansible-test compiles all that the file imports anew each time, which takes minutes. As
     imports never go round in a circle (a unit test says so), the files nobody imports load all the rest with them.
     """
-    ours, others = [f"--target-python={OURS}"], other_pythons()
+    ours = [f"--target-python={OURS}"]
     start = ["--controller", f"origin:python={OURS}"]
     if arguments:
         return [[*start, *ours, *others, *arguments]]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from benchmarks.bystanders import Patience
 from benchmarks.kinds import WIDGET_DEFINITION
-from lab.controlplane import ControlPlane
-from lab.grants import grant
-from lab.users import User
+from lab.plane.controlplane import ControlPlane
+from lab.plane.grants import grant
+from lab.plane.users import User
 
 NAMESPACE = "bench"
 _EVERYTHING = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.kinds import Kind
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 FINALIZER = "bench.example.com/hold"
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"

@@ -17,7 +17,7 @@ from typing import Any
 
 from integration.breaking import WEBHOOKS
 from integration.stage import Stage, body
-from lab.certificates import Authority
+from lab.plane.certificates import Authority
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The demo's shop, installed by the real helm and then broken, in the ways that make an uninstall hang.
 
-Its operator is a process of its own (lab/shop_operator.py), which can be killed as any other.
+Its operator is a process of its own (lab/controllers/shop_operator.py), which can be killed as any other.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from integration.census import Resident, everybody, newcomers, send_home
 from integration.helm import Helm
 from integration.stage import CRDS
 from lab import processes
-from lab.controlplane import ControlPlane
-from lab.shop_operator import FINALIZER, GROUP, PLURALS, VERSION
+from lab.controllers.shop_operator import FINALIZER, GROUP, PLURALS, VERSION
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 CHART = Path(__file__).parents[2] / "demo" / "chart"
@@ -61,7 +61,14 @@ class Shop:
     # -- its operator ------------------------------------------------------------------------------------------------
 
     def start_operator(self) -> None:
-        command = [sys.executable, "-m", "lab.shop_operator", str(self._kubeconfig), self.namespace, RELEASE]
+        command = [
+            sys.executable,
+            "-m",
+            "lab.controllers.shop_operator",
+            str(self._kubeconfig),
+            self.namespace,
+            RELEASE,
+        ]
         self._operator = processes.start(command, self._directory / "operator.log")
         until(self._is_ready, "the operator to be ready", timeout=30)
 

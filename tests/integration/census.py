@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from lab.api import Api
+from lab.plane.api import Api
 from lab.waiting import until
 
 # What the cluster makes and removes by itself: kinds, and single objects by a label.

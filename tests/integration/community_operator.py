@@ -17,12 +17,12 @@ import pytest
 
 from integration.maintaining import Body
 from lab import machine, processes
-from lab.api import Api
-from lab.controlplane import MASTERS, ControlPlane
+from lab.plane.api import Api
+from lab.plane.controlplane import MASTERS, ControlPlane
 from lab.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAYED = ROOT / "tests" / "lab" / "maintenance_operator.py"
+PLAYED = ROOT / "tests" / "lab" / "controllers" / "maintenance_operator.py"
 PREFIX = "maintenance-operator.mithucste30.io/"
 FLAG, MARKER, SERVICE = PREFIX + "enabled", PREFIX + "original-service", PREFIX + "service-name"
 KOPF = "kopf.zalando.org/"  # what kopf itself writes on every object it has seen

@@ -13,8 +13,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs import blockers_i
 from integration.ranked import succeeded
 from integration.running import Result, run_job
 from integration.stage import Stage
-from lab.controlplane import MASTERS, ControlPlane
-from lab.users import User
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
 
 

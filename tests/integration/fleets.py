@@ -18,9 +18,9 @@ from integration.products import FakeController
 from integration.ranked import OnEvent
 from integration.running import Result, run_job
 from integration.stage import Body, Stage, body
-from lab import hub
-from lab.controlplane import MASTERS, ControlPlane
-from lab.users import User
+from lab.controllers import hub
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
 
 CLUSTERS = "/apis/cluster.open-cluster-management.io/v1/managedclusters"

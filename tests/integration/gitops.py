@@ -16,8 +16,8 @@ import pytest
 
 from integration.stage import Body, Stage, crd
 from lab import modules
-from lab.api import Api
-from lab.controlplane import ControlPlane
+from lab.plane.api import Api
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 ARGO, FLUX, FLUX_HELM = "argoproj.io", "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io"

@@ -15,7 +15,7 @@ import yaml
 
 from integration.collection_playbooks import playing_named
 from integration.running import PATIENCE, Play, PlayRun
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 ROOT = Path(__file__).parents[2]
 PLAYBOOK = ROOT / "operator" / "playbooks" / "reconcile.yml"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import tools
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 
 class Helm:

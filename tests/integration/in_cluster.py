@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.pages.source import DEFAULT_IMAGE
 from integration.glue import Body, conditions, request
-from lab import images
-from lab.node import Node
-from lab.operator_pod import Operator
+from lab.node import images
+from lab.node.node import Node
+from lab.operator.pod import Operator
 from lab.waiting import until
 
 HOME = Operator.namespace

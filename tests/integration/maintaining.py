@@ -15,10 +15,10 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import maintenance, maintenance_info
 from integration.ranked import OnEvent
 from integration.running import Result, run_job
-from lab.api import Api
-from lab.controlplane import MASTERS, ControlPlane
-from lab.images import NGINX_IMAGE
-from lab.users import User
+from lab.node.images import NGINX_IMAGE
+from lab.plane.api import Api
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
 
 Body = dict[str, Any]

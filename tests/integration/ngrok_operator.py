@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 from integration.products import API_VERSIONS, LEGACY, OPERATOR_KINDS, marked
 from integration.stage import Body, Stage, body, deployment
-from lab.api import Api
+from lab.plane.api import Api
 from lab.waiting import until
 
 MANAGER, AGENT, FORWARDER = "controller", "agent", "bindings-forwarder"  # app.kubernetes.io/component

@@ -22,9 +22,9 @@ from integration.nmstate_handlers import ENACTMENTS, POLICIES, STATES, Handler, 
 from integration.ranked import OnEvent
 from integration.running import Result, run_job
 from integration.stage import Body, Stage, body
-from lab import nmstate
-from lab.controlplane import MASTERS, ControlPlane
-from lab.users import User
+from lab.net import nmstate
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
 
 OPT_IN = "sunset.dev/delete-on-removal"

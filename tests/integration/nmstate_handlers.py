@@ -18,7 +18,7 @@ from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.network.after import state_after
 from integration import nmstate_conditions as conditions
-from lab.api import Api
+from lab.plane.api import Api
 
 State = dict[str, Any]
 GROUP = "/apis/nmstate.io"

@@ -16,8 +16,8 @@ import pytest
 from integration.ranked import cluster_role, define, service_account
 from integration.stage import Body, Stage, body, crd, deployment
 from lab import modules
-from lab.api import Api
-from lab.controlplane import ControlPlane
+from lab.plane.api import Api
+from lab.plane.controlplane import ControlPlane
 
 GROUP = "operators.coreos.com"
 RELEASE = ("github.com/operator-framework/api", "v0.31.0")

@@ -22,7 +22,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.pages.sour
     PageSource,
     Place,
 )
-from lab.ports import free_port
+from lab.plane.ports import free_port
 from lab.processes import Process, start, stop, wait_until_healthy
 
 NOBODY = 65534
@@ -113,7 +113,7 @@ def lay_out(bundle: Bundle, place: Place, folder: Path) -> None:
 def as_nobody() -> list[str]:
     if os.geteuid() != 0:
         return []
-    # Changing the user takes the leash off; setpriv puts it on again.
+    # Changing the user clears the parent-death signal; setpriv sets it again.
     return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--pdeathsig=KILL", "--"]
 
 

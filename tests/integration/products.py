@@ -18,9 +18,9 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs import drain
 from integration.ranked import OnEvent
 from integration.running import Result, run_job
 from integration.stage import OPEN, Body, Stage, body, bring_to_life, deployment
-from lab.api import Api
-from lab.controlplane import MASTERS, ControlPlane
-from lab.users import User
+from lab.plane.api import Api
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
 
 LEGACY, NEW = "k8s.ngrok.com/finalizer", "ngrok.com/finalizer"

@@ -18,9 +18,9 @@ from ansible_collections.sunset.kube.plugins.module_utils.events import Progress
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import members_info, ranked_delete
 from integration.running import Result, run_job
 from integration.stage import Body, Stage, body
-from lab.audit import AuditTrail
-from lab.controlplane import MASTERS, ControlPlane
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
 
 RBAC = "rbac.authorization.k8s.io"

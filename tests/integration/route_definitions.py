@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from integration.stage import CRDS
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 Body = dict[str, Any]
 _ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 import pytest
 
-from lab.api import Api
-from lab.controlplane import ControlPlane
+from lab.plane.api import Api
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 Body = dict[str, Any]

@@ -18,7 +18,7 @@ from integration.fleets import Detacher, member
 from integration.nmstate_fleet import FLEET, Fleet
 from integration.running import run_module, run_playbook
 from integration.stage import CLEANUP, Stage, widget
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 FILE = Path(__file__).parents[2] / "extensions" / "audit" / "event_query.yml"
 QUERIES: dict[str, dict[str, str]] = yaml.safe_load(FILE.read_text())

@@ -18,8 +18,8 @@ from integration.explaining import Explainer, causes, gone, row_of
 from integration.gitops import FLUX, application, labelled, owner, tracked
 from integration.ranked import define
 from integration.stage import CLEANUP, FOREIGN, GROUP, WIDGETS, Body, Stage, body, config_map, crd, gadget, widget
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
 
 IN_USE = {"crossplane.io/in-use": "true"}

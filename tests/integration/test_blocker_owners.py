@@ -15,9 +15,9 @@ from integration.explaining import Explainer, holder
 from integration.ranked import Remover, define, failed, service_account, succeeded
 from integration.running import run_job
 from integration.stage import Body, Stage, body, bring_to_life, crd, deployment, lease
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 RBAC = "rbac.authorization.k8s.io"

@@ -12,8 +12,8 @@ import pytest
 
 from integration.explaining import Explainer
 from integration.stage import GROUP, crd, widget
-from lab.audit import AuditEvent, AuditTrail
-from lab.controlplane import ControlPlane
+from lab.plane.audit import AuditEvent, AuditTrail
+from lab.plane.controlplane import ControlPlane
 
 # 10 000 of them take a minute to make and to clear; tests/unit has them in memory.
 MANY = 2000

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import secrets
 
+import pytest
+
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.report_page import verdict_of
 from integration.breaking import dead_converter, dead_webhook, is_refused
 from integration.explaining import Explainer, causes, gone, row_of
@@ -25,10 +27,12 @@ from integration.stage import (
     deployment,
     widget,
 )
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_namespace_that_hangs_is_told_with_what_holds_it_and_the_next_command(

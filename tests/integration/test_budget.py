@@ -19,9 +19,9 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline,
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.departure import Leaver, delete_and_wait
 from integration.running import open_cluster, run_job
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 
 OBJECTS = 500
 REQUESTS = 1.05  # an object

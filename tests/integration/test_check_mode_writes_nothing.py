@@ -26,9 +26,12 @@ from integration.fleets import WORK_FINALIZER, addon, member, unguard, work, wor
 from integration.ranked import named
 from integration.running import run_job, run_playbook
 from integration.stage import CLEANUP, FOREIGN, GROUP, WIDGETS, Body, Stage, body, config_map, gadget, widget
-from lab import hub, nmstate
-from lab.audit import AuditEvent, AuditTrail
+from lab.controllers import hub
 from lab.fixtures import AsUser
+from lab.net import nmstate
+from lab.plane.audit import AuditEvent, AuditTrail
+
+pytestmark = pytest.mark.quick
 
 # All rights: what is not written is not written because we do not, not because we may not.
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]

@@ -21,7 +21,7 @@ from integration.guides import files_of
 from integration.helm import Helm
 from integration.running import PATIENCE, _surroundings
 from integration.stage import config_map
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 CI = Path(__file__).parents[2] / "extensions" / "ci"
 

@@ -29,16 +29,18 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import Cannot
 from integration.connect_proxy import ConnectProxy
 from integration.running import Result, open_cluster, run_job
 from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, body, config_map, widget
-from lab.audit import AuditTrail
-from lab.certificates import Authority
-from lab.components import APISERVER
-from lab.controlplane import ControlPlane
 from lab.faults import Answer, FaultProxy, ResetAfter, ResetBefore, Rule, SlowAnswer, TruncatedBody
 from lab.fixtures import AsUser
-from lab.grants import grant
-from lab.ports import free_port
-from lab.users import Access, read_kubeconfig, write_kubeconfig
+from lab.plane.audit import AuditTrail
+from lab.plane.certificates import Authority
+from lab.plane.components import APISERVER
+from lab.plane.controlplane import ControlPlane
+from lab.plane.grants import grant
+from lab.plane.ports import free_port
+from lab.plane.users import Access, read_kubeconfig, write_kubeconfig
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 
@@ -86,6 +88,7 @@ def test_a_storm_of_429_is_weathered_and_the_wait_is_reported(stage: Stage, faul
     assert 1 <= result["requests"]["throttled_seconds"] < 24, "workers told together wait together"
 
 
+@pytest.mark.slow
 def test_a_really_overloaded_server_slows_us_down_and_everything_gets_done(narrow_plane: ControlPlane) -> None:
     stage = Stage(narrow_plane.api)
     user = narrow_plane.user("pushy")  # not an administrator: those are never turned away
@@ -219,6 +222,7 @@ def test_a_list_that_expires_again_and_again_is_an_error_not_half_a_list(
 # -- a server that goes and comes back -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_restart_of_the_api_server_in_mid_run_is_survived(
     stage: Stage, plane: ControlPlane, faults: FaultProxy, as_user: AsUser
 ) -> None:

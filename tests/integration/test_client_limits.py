@@ -20,11 +20,13 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Eff
 from integration.connect_proxy import ConnectProxy
 from integration.running import Result, open_cluster, run_job, warnings_of
 from integration.stage import CLEANUP, Stage, config_map, widget
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.faults import Answer, DrippingAnswer, FaultProxy, Rule, SlowAnswer, StrayAnswer
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 FOR_EVER = SlowAnswer(86400.0)

@@ -23,9 +23,11 @@ from integration.fleets import Detacher, is_untouched, member
 from integration.nmstate_fleet import Fleet
 from integration.running import PATIENCE, _program, _surroundings
 from integration.stage import CLEANUP, GROUP, Stage, config_map, widget
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
+
+pytestmark = pytest.mark.quick
 
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 NOT_CONFIRMED = re.compile(r"not confirmed, so nothing was changed.*-e confirm=([0-9a-f]+), or -e confirm=skip", re.S)
@@ -136,6 +138,7 @@ STUB = """
 """
 
 
+@pytest.mark.slow
 def test_nodes_are_planned_under_one_hash_and_asked_for_once_before_the_first(tmp_path: Path) -> None:
     """The playbook as it is, with the node's module played."""
     shutil.copytree(os.environ["ANSIBLE_COLLECTIONS_PATH"] + "/ansible_collections", tmp_path / "ansible_collections")

@@ -26,8 +26,8 @@ from integration.fleets import (
 )
 from integration.running import PlayRun, run_playbook
 from integration.stage import Stage, widget
-from lab.audit import AuditTrail
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 
 
 def delete_cluster(directory: Path, user: User, *arguments: str, **variables: Any) -> PlayRun:
@@ -43,6 +43,7 @@ def removal(run: PlayRun) -> dict[str, Any]:
     return found[0]
 
 
+@pytest.mark.quick
 def test_the_playbook_checks_removes_shows_and_leaves_evidence(
     stage: Stage, detach: Detacher, tmp_path: Path, audit: AuditTrail
 ) -> None:

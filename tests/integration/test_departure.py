@@ -24,12 +24,14 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.departure imp
 from integration.connect_proxy import ConnectProxy
 from integration.running import open_cluster
 from integration.stage import CLEANUP, CRDS, FOREIGN, Body, Stage, body, config_map, crd, widget
-from lab.audit import AuditTrail
-from lab.components import APISERVER
-from lab.controlplane import ControlPlane
 from lab.faults import Answer, CutWatch, ErrorInWatch, FaultProxy, ResetAfter, Rule, SilentWatch
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.components import APISERVER
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 Hook = Callable[[Any], None]
@@ -234,6 +236,7 @@ def test_without_the_right_to_watch_the_kind_is_listed_again_and_again(
     assert asked == [("watch", 403)], "once is enough to know"
 
 
+@pytest.mark.slow
 def test_a_restart_of_the_api_server_while_waiting_is_survived(
     stage: Stage, plane: ControlPlane, as_user: AsUser, held: list[Body], release: Callable[[], None]
 ) -> None:

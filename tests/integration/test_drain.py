@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from integration.products import (
     LEGACY,
@@ -21,6 +23,8 @@ from integration.products import (
 )
 from integration.ranked import failed, kept, succeeded
 from integration.stage import FOREIGN, Stage
+
+pytestmark = pytest.mark.quick
 
 
 def test_retain_takes_the_finalizer_off_everything_and_deletes_nothing(stage: Stage, drainer: Drainer) -> None:
@@ -92,6 +96,7 @@ def test_finalizers_that_come_back_are_taken_off_again(stage: Stage, drainer: Dr
     assert result["came_back"] == 2
 
 
+@pytest.mark.slow
 def test_finalizers_that_never_stop_coming_back_fail_the_task(stage: Stage, drainer: Drainer) -> None:
     here = stage.namespace
     stage.put(ingress_class("ngrok"))

@@ -35,7 +35,7 @@ from integration.products import (
 from integration.ranked import annotated, failed, kept, names, succeeded, when_waiting_for
 from integration.running import warnings_of
 from integration.stage import Body, Stage
-from lab.audit import AuditTrail
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
 
 DEFAULT = {"ingressclass.kubernetes.io/is-default-class": "true"}

@@ -27,8 +27,8 @@ from integration.products import (
 from integration.ranked import define, failed, kept, succeeded
 from integration.running import warnings_of
 from integration.stage import CLEANUP, CRDS, Body, Stage, body, config_map, crd, widget
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
 
 LONGHORN = "longhorn.io"

@@ -38,9 +38,9 @@ from integration.ranked import failed, succeeded
 from integration.running import PlayRun, run_playbook
 from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, widget
 from lab import tools
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 
 TEMPLATE = Path(__file__).parents[2] / "extensions" / "helm" / "pre-delete-drain.yaml.tpl"
 
@@ -58,6 +58,7 @@ def drained(run: PlayRun) -> dict[str, Any]:
 # -- playbook ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_the_playbook_drains_shows_it_and_leaves_evidence(
     stage: Stage, drainer: Drainer, tmp_path: Path, audit: AuditTrail
 ) -> None:

@@ -36,8 +36,10 @@ from integration.products import (
 from integration.ranked import annotated, failed, kept, names, succeeded, when_waiting_for
 from integration.running import warnings_of
 from integration.stage import FOREIGN, Body, Stage, config_map, lease
-from lab.audit import AuditTrail
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 POLICIES = pytest.mark.parametrize("policy", ["Retain", "Delete"])
 MINE, YOURS = "a.example.org/hold", "z.example.org/hold"

@@ -42,9 +42,9 @@ from integration.products import (
 from integration.ranked import annotated, define, failed, names, succeeded
 from integration.running import PATIENCE, module_process
 from integration.stage import CLEANUP, CRDS, FOREIGN, GUARD, Body, Stage, body, crd
-from lab.audit import AuditTrail
 from lab.faults import Answer, FaultProxy, Rule, SlowAnswer
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
 
 EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]

@@ -18,9 +18,9 @@ import pytest
 from integration.breaking import dead_webhook, is_refused
 from integration.running import PATIENCE, PlayRun, _program, _surroundings
 from integration.stage import CLEANUP, FOREIGN, GROUP, Stage, config_map, deployment, widget
-from lab.audit import AuditTrail
-from lab.controlplane import MASTERS, ControlPlane
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
 
 GUIDE = Path(__file__).parents[2] / "docs" / "docsite" / "rst" / "guide_stuck_namespace.rst"
@@ -94,6 +94,7 @@ def test_a_namespace_that_somebody_else_broke_is_repaired_with_the_commands_the_
     until(lambda: stage.api.get(path)[0] == 404, "the namespace to be gone", timeout=40, every=0.2)
 
 
+@pytest.mark.quick
 def test_the_playbook_explains_an_object_and_says_when_there_is_no_release(
     stage: Stage, user: User, tmp_path: Path
 ) -> None:

@@ -19,9 +19,9 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs import drain, uni
 from integration.ranked import Remover, failed, named, names, succeeded
 from integration.running import Result, run_job
 from integration.stage import FOREIGN, GROUP, Body, Stage, deployment, widget
-from lab.audit import AuditTrail
-from lab.controlplane import MASTERS, ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import MASTERS, ControlPlane
 
 ACME = "finalizer.acme.cert-manager.io"  # catalogued, of a product that always runs beside its objects
 LISTS = ("deployments", "statefulsets", "daemonsets", "leases", "pods")

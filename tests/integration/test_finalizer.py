@@ -35,13 +35,15 @@ from integration.stage import (
     lease,
     widget,
 )
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy
 from lab.fixtures import AsUser
-from lab.grants import grant
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
+from lab.plane.grants import grant
+from lab.plane.users import User
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 WIDGET_RULES = {"apiGroups": [GROUP], "resources": ["widgets"], "verbs": ["get", "list", "patch"]}
 READ_WIDGETS = {**WIDGET_RULES, "verbs": ["get", "list"]}
@@ -530,6 +532,7 @@ def test_check_mode_predicts_no_change_where_there_is_none(free: Any, stage: Sta
     assert succeeded(free(check_mode=True))["changed"] is False
 
 
+@pytest.mark.slow
 def test_out_of_time_is_a_failure_that_says_how_far_it_came_and_the_next_run_goes_on(
     free: Any, stage: Stage, faults: FaultProxy
 ) -> None:
@@ -711,6 +714,7 @@ def test_a_result_is_cut_to_200_and_says_so_while_the_evidence_is_complete_and_p
     assert "lab-admin" not in plan.read_text() + timeline.read_text()
 
 
+@pytest.mark.slow
 def test_the_shipped_module_gives_the_same_result_as_the_action_in_process(
     stage: Stage, plane: ControlPlane, tmp_path: Path
 ) -> None:

@@ -10,13 +10,17 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from ansible_collections.sunset.kube.plugins.module_utils.events import Planned
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
 from integration.running import Result, run_job
 from integration.stage import CLEANUP, FOREIGN, Body, Stage, widget
-from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 WRITERS = 4
 

@@ -16,12 +16,14 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs import freeze
 from integration.ranked import failed, succeeded
 from integration.running import Result, run_job
 from integration.stage import CLEANUP, FOREIGN, GROUP, WIDGETS, Body, Stage, body, config_map, gadget, widget
-from lab.api import Api
-from lab.audit import AuditTrail
-from lab.controlplane import MASTERS, ControlPlane
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.api import Api
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 POLICIES, BINDINGS = f"{ADMISSION}/validatingadmissionpolicies", f"{ADMISSION}/validatingadmissionpolicybindings"

@@ -15,14 +15,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import ranked_delete
 from integration.admission_hook import refusing_webhook
 from integration.explaining import Explainer, causes, row_of
 from integration.ranked import failed, succeeded
 from integration.running import run_job, run_playbook, settings, warnings_of
 from integration.stage import CLEANUP, GROUP, WIDGETS, Body, Stage, body, config_map, widget
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 RBAC = "rbac.authorization.k8s.io/v1"
 TEMPLATE = "{{ lookup('pipe', 'touch pwned') }}"

@@ -15,10 +15,12 @@ from integration.fleets import CLUSTERS, Detacher, addon, has_namespace, is_gone
 from integration.ranked import failed, succeeded
 from integration.running import PlayRun, Result, run_job, run_playbook
 from integration.stage import FOREIGN, Stage
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 
 class Guard:
@@ -117,6 +119,7 @@ def role(user: User, **variables: Any) -> PlayRun:
     return run_playbook([task], user.kubeconfig)
 
 
+@pytest.mark.slow
 def test_the_role_guards_for_good_removes_and_takes_the_guard_away(stage: Stage, guard: Guard) -> None:
     name, other = member(stage), member(stage)
     stage.put(work("w", name))
@@ -136,6 +139,7 @@ def test_the_role_guards_for_good_removes_and_takes_the_guard_away(stage: Stage,
     assert answers(stage, name) == BOTH
 
 
+@pytest.mark.slow
 def test_the_role_leaves_no_binding_of_a_namespace_that_is_gone(stage: Stage, guard: Guard) -> None:
     name = member(stage)
     run = role(guard.user, names=[name], guard="permanent")

@@ -27,10 +27,12 @@ from integration.ranked import (
 )
 from integration.stage import CLEANUP, Body, Stage, body, config_map, crd
 from integration.uninstalling import Uninstaller
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 KEEP = {"sunset.dev/keep": "true"}
 READ = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}

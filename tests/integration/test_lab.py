@@ -25,9 +25,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from lab import tools
-from lab.api import Api
-from lab.audit import AuditTrail, _end_of_whole_lines
-from lab.controlplane import ControlPlane
 from lab.faults import (
     Answer,
     CutWatch,
@@ -41,9 +38,12 @@ from lab.faults import (
     TruncatedBody,
 )
 from lab.fixtures import AsUser
+from lab.plane.api import Api
+from lab.plane.audit import AuditTrail, _end_of_whole_lines
+from lab.plane.controlplane import ControlPlane
+from lab.plane.tls import client_context
+from lab.plane.users import User, read_kubeconfig
 from lab.problems import LabError
-from lab.tls import client_context
-from lab.users import User, read_kubeconfig
 from lab.waiting import until
 
 TESTS = Path(__file__).parents[1]
@@ -742,7 +742,7 @@ def test_extra_flags_reach_the_api_server_and_a_bad_one_shows_its_log(tmp_path: 
 
 IN_ANOTHER_PROCESS = """
 import sys, time
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 with ControlPlane.start(sys.argv[1], controller_manager=False) as plane:
     print(*plane.pids.values(), flush=True)
     time.sleep(600)

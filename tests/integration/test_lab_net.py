@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from lab.net import Net
-from lab.netaddresses import API_PORT, API_SERVER, DHCP, MANAGEMENT, RESOLVERS
-from lab.netnode import NetNode
+from lab.net.addresses import API_PORT, API_SERVER, DHCP, MANAGEMENT, RESOLVERS
+from lab.net.network import Net
+from lab.net.node import NetNode
 from lab.problems import LabError
 from lab.processes import runs
 from lab.waiting import until
@@ -250,7 +250,7 @@ def namespaces_of(pid: int) -> set[str]:
 
 
 def own_namespaces(net: Net) -> set[str]:
-    return set().union(*(namespaces_of(machine.room.first) for machine in (net.gateway, net.controller, *net.nodes)))
+    return set().union(*(namespaces_of(machine.sandbox.first) for machine in (net.gateway, net.controller, *net.nodes)))
 
 
 def traces(directory: Path) -> list[str]:
@@ -280,11 +280,11 @@ def test_stop_leaves_nothing_and_two_networks_do_not_meet(net: Net, tmp_path: Pa
 
 IN_ANOTHER_PROCESS = """
 import os, sys, time
-from lab.net import Net
+from lab.net.network import Net
 with Net.start(sys.argv[1], network_manager=False) as net:
-    rooms = [machine.room.first for machine in (net.gateway, net.controller, *net.nodes)]
+    sandboxes = [machine.sandbox.first for machine in (net.gateway, net.controller, *net.nodes)]
     net.node(0).run(["sh", "-c", "setsid sleep 600 >/dev/null 2>&1 &"], check=True)
-    print(*(os.readlink(f"/proc/{pid}/ns/{kind}") for pid in rooms for kind in ("net", "mnt", "pid")), flush=True)
+    print(*(os.readlink(f"/proc/{pid}/ns/{kind}") for pid in sandboxes for kind in ("net", "mnt", "pid")), flush=True)
     time.sleep(600)
 """
 

@@ -17,16 +17,17 @@ from typing import Any
 
 import pytest
 
-from lab import images, node_place
-from lab.controlplane import ControlPlane
-from lab.node import Node
-from lab.node_config import KERNEL_SETTINGS
-from lab.node_place import Place
+from lab.node import images
+from lab.node import place as node_place
+from lab.node.config import KERNEL_SETTINGS
+from lab.node.node import Node
+from lab.node.place import Place
+from lab.node.traefik import CLASS, Traefik
+from lab.node.workloads import app, ready_addresses, start_app
+from lab.plane.controlplane import ControlPlane
 from lab.problems import LabError
 from lab.processes import runs
-from lab.traefik import CLASS, Traefik
 from lab.waiting import until
-from lab.workloads import app, ready_addresses, start_app
 
 TESTS = Path(__file__).parents[1]
 pytestmark = pytest.mark.node  # also those that start a node by themselves
@@ -210,8 +211,8 @@ def test_stop_leaves_nothing_on_the_machine(plane: ControlPlane, namespace: str,
 
 IN_ANOTHER_PROCESS = """
 import sys, time
-from lab.controlplane import ControlPlane
-from lab.node import Node
+from lab.plane.controlplane import ControlPlane
+from lab.node.node import Node
 with Node.start(ControlPlane.attach(sys.argv[1]), sys.argv[2], scheduler=False) as node:
     print(node.place.number, flush=True)
     time.sleep(600)

@@ -37,9 +37,9 @@ from integration.ranked import (
 from integration.running import run_job, warnings_of
 from integration.stage import CLEANUP, GROUP, Body, Stage, body, config_map, gadget
 from lab import modules
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 
 MODULE = ("github.com/gardener/landscaper/apis", "v0.152.0")
 LANDSCAPER = "landscaper.gardener.cloud"

@@ -20,8 +20,8 @@ from integration.products import OPERATOR_KINDS, custom, definition, ingress, ma
 from integration.ranked import annotated, define, failed, succeeded
 from integration.stage import Body, Stage, body, crd, deployment, lease
 from integration.uninstalling import Uninstaller
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 MANAGED_BY = "app.kubernetes.io/managed-by"

@@ -9,7 +9,7 @@ import pytest
 
 from integration.maintaining import INGRESSES, Maintenance, ingress, shape
 from integration.ranked import succeeded
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 
 @pytest.fixture

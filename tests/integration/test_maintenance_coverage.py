@@ -10,7 +10,7 @@ import pytest
 from integration.maintaining import INGRESSES, Maintenance, ingress, ingress_route
 from integration.ranked import succeeded
 from integration.running import Result, warnings_of
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 
 @pytest.fixture

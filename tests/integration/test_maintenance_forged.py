@@ -16,7 +16,9 @@ from integration.gitops import PAUSED_FOR, SKIP, application
 from integration.maintaining import Body, Maintenance, ingress, services_in, shape
 from integration.ranked import failed, succeeded
 from integration.running import warnings_of
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
+
+pytestmark = pytest.mark.quick
 
 SNIPPET = "nginx.ingress.kubernetes.io/server-snippet"
 

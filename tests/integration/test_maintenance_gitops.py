@@ -24,9 +24,9 @@ from integration.gitops import (
 from integration.maintaining import INGRESSES, Body, Maintenance, ingress, shape
 from integration.ranked import failed, succeeded
 from integration.running import warnings_of
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 

@@ -16,9 +16,9 @@ import pytest
 from integration.maintaining import QUICKLY, Body, Maintenance, http_route, ingress, ingress_route, owners, shape
 from integration.ranked import succeeded
 from integration.running import PATIENCE, module_process
-from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy, Rule, SlowAnswer
-from lab.images import NGINX_IMAGE
+from lab.node.images import NGINX_IMAGE
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 MARKER = "sunset.dev/maintenance"

@@ -13,9 +13,9 @@ import pytest
 from integration.maintaining import Maintenance, http_route, ingress, ingress_route, shape
 from integration.ranked import failed, succeeded
 from integration.route_definitions import more_route_kinds
-from lab import workloads
-from lab.controlplane import ControlPlane
-from lab.traefik import Reply, Traefik
+from lab.node import workloads
+from lab.node.traefik import Reply, Traefik
+from lab.plane.controlplane import ControlPlane
 
 __all__ = ["more_route_kinds"]
 Body = dict[str, Any]

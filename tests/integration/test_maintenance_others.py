@@ -8,7 +8,7 @@ from __future__ import annotations
 from integration.maintaining import INGRESSES, Body, Maintenance, ingress, services_in, shape
 from integration.ranked import failed, succeeded
 from integration.running import warnings_of
-from lab.audit import AuditTrail
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
 
 BACKEND = "/spec/rules/0/http/paths/0/backend"

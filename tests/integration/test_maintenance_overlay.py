@@ -14,9 +14,9 @@ from integration.load import Door, Load
 from integration.maintaining import INGRESSES, Maintenance, http_route, ingress, ingress_route
 from integration.ranked import failed, succeeded
 from integration.running import Result, warnings_of
-from lab import workloads
-from lab.controlplane import ControlPlane
-from lab.traefik import Traefik
+from lab.node import workloads
+from lab.node.traefik import Traefik
+from lab.plane.controlplane import ControlPlane
 
 Body = dict[str, Any]
 APP = "shop"

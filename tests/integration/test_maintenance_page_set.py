@@ -24,7 +24,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.pages.bund
     PageSource,
     build_bundle,
 )
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 PLURALS = {
     "ConfigMap": "api/v1/namespaces/{}/configmaps",

@@ -11,8 +11,10 @@ import pytest
 
 from integration.maintaining import Body, Maintenance, admission, ingress, ingress_route, services_in
 from integration.ranked import failed, succeeded
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+
+pytestmark = pytest.mark.quick
 
 BIG = "<p>" + "x" * (1024 * 1024) + "</p>"
 

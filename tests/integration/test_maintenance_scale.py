@@ -16,10 +16,10 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs import maintenanc
 from integration.maintaining import INGRESSES, QUICKLY, Body, Maintenance, ingress, owners, shape
 from integration.ranked import succeeded
 from integration.running import PATIENCE, Result, run_job
-from lab.audit import AuditEvent, AuditTrail
-from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy, Rule, SlowRequest
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditEvent, AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 WORKERS, ROUTES, MANY = 20, 50, 500

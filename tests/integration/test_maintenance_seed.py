@@ -17,6 +17,8 @@ from integration.running import warnings_of
 from lab.fixtures import AsUser
 from lab.waiting import until
 
+pytestmark = pytest.mark.quick
+
 SEED = "maintenance-operator.mithucste30.io/"
 PAGE = "maintenance-7f9a4bc2"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

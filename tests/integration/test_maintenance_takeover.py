@@ -19,8 +19,8 @@ from integration.maintaining import Body, Maintenance, admission, ingress, ingre
 from integration.ranked import failed, succeeded
 from integration.running import warnings_of
 from integration.test_maintenance_seed import PAGE, backend_of, backup, leftovers, operated, put, with_marks
-from lab.controlplane import ControlPlane
-from lab.node import Node
+from lab.node.node import Node
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 Deploy = Callable[[str, dict[str, str]], None]

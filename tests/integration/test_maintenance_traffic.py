@@ -20,10 +20,10 @@ from integration.load import Door, Load
 from integration.maintaining import Maintenance, http_route, ingress, ingress_route
 from integration.ranked import succeeded
 from integration.running import PATIENCE, Result, run_job
-from lab import workloads
-from lab.controlplane import ControlPlane
-from lab.images import NGINX_IMAGE
-from lab.traefik import Reply, Traefik
+from lab.node import workloads
+from lab.node.images import NGINX_IMAGE
+from lab.node.traefik import Reply, Traefik
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 APP = "shop"

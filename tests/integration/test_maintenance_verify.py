@@ -16,10 +16,10 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.kube.web import ask_web
 from integration.maintaining import Maintenance, http_route, ingress, ingress_route
 from integration.ranked import failed, succeeded
-from lab import workloads
-from lab.certificates import Authority
-from lab.controlplane import ControlPlane
-from lab.traefik import Traefik
+from lab.node import workloads
+from lab.node.traefik import Traefik
+from lab.plane.certificates import Authority
+from lab.plane.controlplane import ControlPlane
 
 HOSTS = ["seen.example.com", "seen-crd.example.com", "seen-gateway.example.com"]
 

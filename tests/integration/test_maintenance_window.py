@@ -14,8 +14,8 @@ import pytest
 from integration.maintaining import INGRESSES, Maintenance, ingress, shape
 from integration.ranked import failed, succeeded
 from integration.running import PATIENCE, _program, _surroundings
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 JOB = {"image": "registry.example.com/sunset-kube:1", "service_account": "default"}

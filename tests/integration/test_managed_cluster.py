@@ -19,7 +19,7 @@ from integration.fleets import (
 )
 from integration.ranked import deletions, failed, succeeded
 from integration.stage import Stage
-from lab.audit import AuditTrail
+from lab.plane.audit import AuditTrail
 
 
 def test_a_cluster_leaves_a_hub_whose_controllers_help(stage: Stage, detach: Detacher, living_hub: None) -> None:

@@ -31,8 +31,10 @@ from integration.fleets import (
 from integration.ranked import define, deletions, failed, succeeded, when_waiting_for
 from integration.running import warnings_of
 from integration.stage import FOREIGN, GROUP, Body, Stage, body, crd, gadget, widget
-from lab.audit import AuditTrail
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 HOOK = "addon.open-cluster-management.io/addon-pre-delete"
 # Without what takes seconds, where it does not matter.
@@ -68,6 +70,7 @@ def test_the_gate_holds_everything_back_and_then_it_goes_on(stage: Stage, detach
     assert is_gone(stage, name)
 
 
+@pytest.mark.slow
 def test_a_gate_that_stays_shut_is_named_and_nothing_was_deleted(
     stage: Stage, detach: Detacher, audit: AuditTrail
 ) -> None:
@@ -164,6 +167,7 @@ def hook_says(stage: Stage, thing: Body, status: str, reason: str) -> None:
     assert stage.api.patch(f"{stage.api.path_of(thing)}/status", patch)[0] == 200
 
 
+@pytest.mark.slow
 def test_an_addons_hook_that_never_ends_is_named(stage: Stage, detach: Detacher) -> None:
     name = member(stage)
     (held,) = stage.put(addon("held", name, HOOK))
@@ -256,6 +260,7 @@ def _all_but(clean: Any, name: str) -> Any:
 # -- bindings ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_work_binding_keeps_its_finalizer_while_works_exist(stage: Stage, detach: Detacher) -> None:
     name = member(stage, API_CLEANUP)
     (binding,) = stage.put(work_binding(name, WORK_FINALIZER))
@@ -269,6 +274,7 @@ def test_the_work_binding_keeps_its_finalizer_while_works_exist(stage: Stage, de
     assert is_gone(stage, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["addon_only", "none"])
 def test_works_left_to_others_are_waited_for_and_named(stage: Stage, detach: Detacher, policy: str) -> None:
     name = member(stage)
@@ -338,6 +344,7 @@ def test_a_hosted_cluster_keeps_the_namespace(stage: Stage, detach: Detacher) ->
     assert has_namespace(stage, name)
 
 
+@pytest.mark.slow
 def test_a_pod_at_work_keeps_the_namespace_and_one_that_has_ended_does_not(stage: Stage, detach: Detacher) -> None:
     name = member(stage)
     account = body("v1", "ServiceAccount", "default", name)
@@ -350,6 +357,7 @@ def test_a_pod_at_work_keeps_the_namespace_and_one_that_has_ended_does_not(stage
     assert (again["changed"], row_of(again, name)["namespace"]["gone"]) == (True, True)
 
 
+@pytest.mark.slow
 def test_a_namespace_without_the_label_goes_only_when_told(stage: Stage, detach: Detacher) -> None:
     name = member(stage)
     stage.api.patch(f"/api/v1/namespaces/{name}", {"metadata": {"labels": None}})
@@ -358,6 +366,7 @@ def test_a_namespace_without_the_label_goes_only_when_told(stage: Stage, detach:
     assert row_of(succeeded(detach(name, namespace="delete")), name)["namespace"]["gone"]
 
 
+@pytest.mark.slow
 def test_foreign_finalizers_on_the_managed_cluster_are_never_stripped(stage: Stage, detach: Detacher) -> None:
     name = member(stage, API_CLEANUP, FOREIGN)
     result = detach(name, **QUICK, timeout=10, force_after=1)

@@ -12,9 +12,9 @@ import pytest
 from integration.fleets import WORK_FINALIZER, Detacher, agent, joined, managed_cluster_body, report, work
 from integration.ranked import deletions, succeeded
 from integration.stage import Stage, body
-from lab import hub
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
+from lab.controllers import hub
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 
 HOSTED = "import.open-cluster-management.io/hosted-cluster"
 KLUSTERLETS = "/apis/operator.open-cluster-management.io/v1/klusterlets"

@@ -38,9 +38,9 @@ from integration.fleets import (
 from integration.ranked import deletions, failed, succeeded, when_waiting_for
 from integration.running import PATIENCE, module_process, warnings_of
 from integration.stage import FOREIGN, Stage, bring_to_life, deployment
-from lab.audit import AuditTrail
 from lab.faults import Answer, FaultProxy, Rule
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
 
 # Without what takes seconds, where it does not matter.

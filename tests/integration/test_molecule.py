@@ -15,12 +15,12 @@ import pytest
 
 from integration.nmstate_fleet import Fleet
 from integration.running import PlayRun, _program, settings, started
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
-from lab.images import APP_IMAGE, NGINX_IMAGE
-from lab.node import Node
-from lab.operator_pod import Operator
+from lab.node.images import APP_IMAGE, NGINX_IMAGE
+from lab.node.node import Node
+from lab.operator.pod import Operator
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 
 COLLECTION = Path(__file__).parents[2]
 # Seconds: a dozen playbooks on a busy machine.

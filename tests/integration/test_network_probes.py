@@ -32,8 +32,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.network.probes.probe i
 from ansible_collections.sunset.kube.plugins.module_utils.network.probes.rounds import hold, run_once
 from ansible_collections.sunset.kube.plugins.module_utils.network.probes.targets import Place
 from integration.small_network import NameServer, SmallNetwork, web_server
-from lab.certificates import Authority
-from lab.controlplane import ControlPlane
+from lab.plane.certificates import Authority
+from lab.plane.controlplane import ControlPlane
 from lab.processes import start, stop
 from lab.waiting import until
 

@@ -20,9 +20,11 @@ from integration.nmstate_fleet import FLEET, OPT_IN, ORIGINAL, Fleet, phases, vl
 from integration.nmstate_handlers import POLICIES
 from integration.ranked import failed, succeeded
 from integration.running import Result, run_job
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
+
+pytestmark = pytest.mark.quick
 
 FILE = Path(__file__).parents[2] / "operator/config/policies/nncp-immutable.yaml"
 NEUTRAL = {"sunset.dev/neutralised": "true"}
@@ -134,6 +136,7 @@ def test_a_policy_that_was_kept_off_its_nodes_goes_back_to_its_own_and_to_no_oth
         assert change(fleet, policy, replace("/metadata/labels", {"team": "network"})) == 200
 
 
+@pytest.mark.slow
 def test_with_the_guard_a_policy_is_taken_back_undone_and_taken_back_again(fleet: Fleet, guard: Guard) -> None:
     good, bad = fleet.nodes(2)
     policy = fleet.prepared_policy()

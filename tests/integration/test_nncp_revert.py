@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from integration.nmstate_fleet import FINALIZER, FLEET, Fleet, phases, vlan
 from integration.nmstate_handlers import POLICIES
 from integration.ranked import failed, succeeded
 from integration.stage import body
-from lab.audit import AuditTrail
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 
 def test_every_node_goes_back_to_what_was_recorded_and_the_policy_goes(fleet: Fleet) -> None:

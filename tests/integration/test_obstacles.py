@@ -15,10 +15,12 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.obstacles.obs
 from integration.breaking import dead_converter, dead_webhook, is_refused, somebody_answers
 from integration.running import open_cluster
 from integration.stage import GROUP, Stage, config_map, widget
-from lab.audit import AuditTrail
-from lab.controlplane import MASTERS, ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import MASTERS, ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 
 @pytest.fixture

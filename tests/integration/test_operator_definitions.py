@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 import yaml
 
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parents[2]
 POLICY = [ROOT / "operator" / "config" / "admission" / f"{part}.yaml" for part in ("policy", "binding")]

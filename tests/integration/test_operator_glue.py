@@ -19,8 +19,8 @@ from integration.glue import CLEAR_UP, Glue, conditions, definitions, did_nothin
 from integration.maintaining import Maintenance, ingress, services_in
 from integration.nmstate_fleet import Fleet
 from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
-from lab.controlplane import ControlPlane
-from lab.images import NGINX_IMAGE
+from lab.node.images import NGINX_IMAGE
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 
@@ -45,6 +45,7 @@ def manifests(*things: Body) -> list[dict[str, Any]]:
     return [{key: thing[key] for key in ("apiVersion", "kind", "metadata")} for thing in things]
 
 
+@pytest.mark.quick
 def test_an_uninstall_shows_its_plan_waits_for_approval_and_is_done_once(glue: Glue, stage: Stage) -> None:
     [kept] = stage.put(config_map("mine", glue.home))
     [asked] = glue.api.create(
@@ -383,6 +384,7 @@ def test_a_drain_that_is_deleted_in_mid_run_stops_although_its_finalizer_holds_i
     glue.api.patch(glue.api.path_of(asked), {"metadata": {"finalizers": None}})
 
 
+@pytest.mark.quick
 def test_a_resource_reads_nothing_that_its_author_could_not_read(glue: Glue, stage: Stage, tmp_path: Path) -> None:
     secret = tmp_path / "token"
     secret.write_text("nobody reads this")

@@ -14,10 +14,10 @@ from typing import Any
 
 import yaml
 
-from lab import operator_image
-from lab.controlplane import ControlPlane
-from lab.operator_manifests import NAME
-from lab.operator_pod import Operator
+from lab.operator import image as operator_image
+from lab.operator.manifests import NAME
+from lab.operator.pod import Operator
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 MIB = 1 << 20

@@ -16,10 +16,10 @@ from integration.in_cluster import HOME, PATIENCE, InCluster, offer_page_image
 from integration.maintaining import Maintenance, ingress, ingress_route, services_in
 from integration.nmstate_fleet import FINALIZER, Fleet
 from integration.stage import CLEANUP, GROUP, Body, Stage, config_map, widget
-from lab import workloads
-from lab.controlplane import ControlPlane
-from lab.node import Node
-from lab.operator_pod import Operator
+from lab.node import workloads
+from lab.node.node import Node
+from lab.operator.pod import Operator
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 MANAGED = {"sunset.dev/managed": "true"}

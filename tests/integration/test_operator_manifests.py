@@ -23,9 +23,10 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import BadFie
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.built_in_groups import BUILT_IN_GROUPS
 from ansible_collections.sunset.kube.plugins.module_utils.profiles.known_products import PRODUCTS
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.profile import read_profile
-from lab import modules, operator_manifests, tools
-from lab.controlplane import ControlPlane
-from lab.operator_manifests import CONFIG, NAME, NAMESPACE
+from lab import modules, tools
+from lab.operator import manifests
+from lab.operator.manifests import CONFIG, NAME, NAMESPACE
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +59,7 @@ def apply(plane: ControlPlane, documents: list[dict[str, Any]], *options: str) -
 @pytest.fixture(scope="module")
 def installed(plane: ControlPlane) -> Iterator[list[dict[str, Any]]]:
     """The default tree. No node lets its pod in, which stays Pending: that is all the same here."""
-    documents = operator_manifests.rendered(CONFIG / "default")
+    documents = manifests.rendered(CONFIG / "default")
     apply(plane, documents)
     yield documents
     kubectl(plane, "delete", "--wait=false", "-f", "-", documents=documents)
@@ -72,7 +73,7 @@ A_RUN, THE_OPERATOR = 100, 200
 
 
 def test_the_memory_is_enough_for_as_many_runs_as_there_may_be_at_once() -> None:
-    [deployment] = [one for one in operator_manifests.rendered(CONFIG / "default") if one["kind"] == "Deployment"]
+    [deployment] = [one for one in manifests.rendered(CONFIG / "default") if one["kind"] == "Deployment"]
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     at_once = next(int(one.partition("=")[2]) for one in container["args"] if "max-concurrent-reconciles" in one)
     kinds = sum(len(yaml.safe_load(file.read_text())) for file in (ROOT / "operator").glob("watches*.yaml"))
@@ -125,12 +126,12 @@ def rules_in(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def role_of(feature: str) -> dict[str, Any]:
-    (role,) = operator_manifests.rendered(CONFIG / "rights" / feature)
+    (role,) = manifests.rendered(CONFIG / "rights" / feature)
     return role
 
 
 def everything() -> list[dict[str, Any]]:
-    return [*operator_manifests.rendered(CONFIG / "default"), *operator_manifests.rendered(CONFIG / "rights")]
+    return [*manifests.rendered(CONFIG / "default"), *manifests.rendered(CONFIG / "rights")]
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -164,7 +165,7 @@ def test_it_does_not_start_where_it_does_not_know_its_own_namespace() -> None:
 
 
 def test_the_image_is_that_of_this_version() -> None:
-    deployment = next(one for one in operator_manifests.rendered(CONFIG / "manager") if one["kind"] == "Deployment")
+    deployment = next(one for one in manifests.rendered(CONFIG / "manager") if one["kind"] == "Deployment")
     image = deployment["spec"]["template"]["spec"]["containers"][0]["image"]
     assert image.rpartition(":")[2] == yaml.safe_load((ROOT / "galaxy.yml").read_text())["version"]
 
@@ -186,7 +187,7 @@ def test_the_bundle_is_one_that_olm_takes(suite: list[str]) -> None:
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: str(tree.relative_to(CONFIG)))
 def test_the_server_accepts_every_tree(plane: ControlPlane, installed: list[dict[str, Any]], tree: Path) -> None:
-    documents = operator_manifests.rendered(tree)
+    documents = manifests.rendered(tree)
     assert documents
     places = {one["metadata"].get("namespace") for one in documents} - {None, NAMESPACE}
     for place in places:
@@ -211,7 +212,7 @@ def monitors(plane: ControlPlane) -> Iterator[None]:
 def test_the_server_accepts_every_component(
     plane: ControlPlane, installed: list[dict[str, Any]], component: str
 ) -> None:
-    documents = operator_manifests.for_the_lab("lab.invalid/any:1", (), (component,), {})
+    documents = manifests.for_the_lab("lab.invalid/any:1", (), (component,), {})
     assert len(documents) == len(installed)
     apply(plane, documents, "--dry-run=server", "--validate=strict")
 
@@ -219,7 +220,7 @@ def test_the_server_accepts_every_component(
 def test_the_server_accepts_the_component_for_prometheus(
     plane: ControlPlane, installed: list[dict[str, Any]], monitors: None
 ) -> None:
-    documents = operator_manifests.for_the_lab("lab.invalid/any:1", (), (MONITOR,), {})
+    documents = manifests.for_the_lab("lab.invalid/any:1", (), (MONITOR,), {})
     assert [one["kind"] for one in documents if one not in installed and one["kind"] != "Deployment"] == [
         "ServiceMonitor"
     ]
@@ -227,7 +228,7 @@ def test_the_server_accepts_the_component_for_prometheus(
 
 
 def test_components_can_be_had_together_and_with_every_right() -> None:
-    documents = operator_manifests.for_the_lab("lab.invalid/any:1", (".",), COMPONENTS, {})
+    documents = manifests.for_the_lab("lab.invalid/any:1", (".",), COMPONENTS, {})
     container = deployment_in(documents)["spec"]["template"]["spec"]["containers"][0]
     variables = {one["name"]: one.get("value") for one in container["env"]}
     watched = {"WATCH_NMSTATE", "WATCH_OCM", "WATCH_ROUTES", "WATCH_TRAEFIK"}
@@ -248,7 +249,7 @@ def test_a_pod_of_it_passes_where_the_restricted_standard_is_enforced(
 
 
 def test_metrics_and_policy_mean_the_operator() -> None:
-    documents = operator_manifests.rendered(CONFIG / "default")
+    documents = manifests.rendered(CONFIG / "default")
     template = deployment_in(documents)["spec"]["template"]
     ports = {port["name"] for port in template["spec"]["containers"][0]["ports"]}
     service = next(one for one in documents if one["kind"] == "Service")
@@ -285,20 +286,20 @@ def test_no_rule_has_a_star_or_lets_anybody_gain_rights() -> None:
 def test_secrets_are_read_only_for_features_that_say_why() -> None:
     reading = {
         one["metadata"]["name"]: one["metadata"]["annotations"]["sunset.dev/why"]
-        for one in operator_manifests.rendered(CONFIG / "rights")
+        for one in manifests.rendered(CONFIG / "rights")
         for rule in one["rules"]
         if "secrets" in rule["resources"] and READ & set(rule["verbs"])
     }
     assert set(reading) == {"sunset-operator-uninstall", "sunset-operator-drain-rook"}
     assert all("Secrets" in why for why in reading.values())
-    default = rules_in(operator_manifests.rendered(CONFIG / "default"))
+    default = rules_in(manifests.rendered(CONFIG / "default"))
     # The key with which it signs backups: one Secret of its own namespace, by name.
     own = [rule for rule in default if "secrets" in rule.get("resources", ())]
     assert [(rule["verbs"], rule.get("resourceNames")) for rule in own] == [
         (["create"], None),
         (["get"], ["sunset-operator-backup-key"]),
     ]
-    roles = operator_manifests.rendered(CONFIG / "default")
+    roles = manifests.rendered(CONFIG / "default")
     assert {one["kind"] for one in roles if any(rule in own for rule in one.get("rules", ()))} == {"Role"}
 
 
@@ -423,7 +424,7 @@ def test_a_right_to_run_things_can_be_given_in_one_namespace_only(
     plane: ControlPlane, installed: list[dict[str, Any]], namespace: str, feature: str
 ) -> None:
     assert "runs anything" in role_of(feature)["metadata"]["annotations"]["sunset.dev/why"]
-    documents = operator_manifests.rendered(CONFIG / "rights-namespaced" / feature)
+    documents = manifests.rendered(CONFIG / "rights-namespaced" / feature)
     kubectl(plane, "apply", f"--namespace={namespace}", "--server-side", "-f", "-", documents=documents)
     until(lambda: may(plane, "patch", "apps", "deployments", namespace), "the right to be in force")
     assert not may(plane, "patch", "apps", "deployments", "kube-system")

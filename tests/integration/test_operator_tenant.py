@@ -22,12 +22,12 @@ import pytest
 from integration.glue import Body, conditions, definitions, request, why
 from integration.in_cluster import HOME, PATIENCE, InCluster, offer_page_image
 from integration.maintaining import ingress, services_in
-from lab import workloads
-from lab.api import Api
-from lab.audit import AuditEvent, AuditTrail
-from lab.controlplane import ControlPlane
-from lab.node import Node
-from lab.operator_pod import Operator
+from lab.node import workloads
+from lab.node.node import Node
+from lab.operator.pod import Operator
+from lab.plane.api import Api
+from lab.plane.audit import AuditEvent, AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 RBAC = "rbac.authorization.k8s.io"

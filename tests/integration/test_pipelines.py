@@ -17,10 +17,10 @@ from integration.maintaining import Maintenance, http_route, shape
 from integration.ranked import RBAC, manifest, service_account
 from integration.running import PATIENCE
 from integration.stage import CLEANUP, FOREIGN, GROUP, Stage, body, config_map, widget
-from lab.audit import AuditTrail
 from lab.faults import FaultProxy, Rule, SlowAnswer
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.users import User
 
 DRAIN = "sunset.kube.drain"
 BY_PATH = Path(__file__).parents[2] / "playbooks" / "drain.yml"
@@ -153,6 +153,7 @@ UNKNOWN = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("case", UNKNOWN)
 def test_an_unknown_variable_is_told_before_anything_is_read(
     user: User, audit: AuditTrail, tmp_path: Path, case: str
@@ -186,6 +187,7 @@ def two_contexts(user: User, directory: Path) -> Path:
     return file
 
 
+@pytest.mark.quick
 def test_every_playbook_goes_to_the_cluster_that_its_variables_name(
     stage: Stage, user: User, as_user: AsUser, audit: AuditTrail, tmp_path: Path
 ) -> None:

@@ -29,9 +29,9 @@ from integration.products import set_status
 from integration.ranked import Remover, failed, kept, remaining, succeeded
 from integration.running import Result, warnings_of
 from integration.stage import Body, Stage, config_map, widget
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 
 RESOURCES, FLUX_FINALIZER = "resources-finalizer.argocd.argoproj.io", "finalizers.fluxcd.io"
 KEEP = {"sunset.dev/keep": "true"}

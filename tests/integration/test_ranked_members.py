@@ -37,8 +37,8 @@ from integration.ranked import (
 from integration.running import Result, warnings_of
 from integration.stage import CLEANUP, GROUP, Body, Stage, body, config_map, crd, gadget, widget
 from lab import tools
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 
 FLUX = "kustomize.toolkit.fluxcd.io"
 FLUX_HELM = "helm.toolkit.fluxcd.io"

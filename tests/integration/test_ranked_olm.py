@@ -12,8 +12,8 @@ from integration.ranked import Remover, cluster_role, deletions, failed, kept, r
 from integration.running import warnings_of
 from integration.stage import Stage, body
 from integration.uninstalling import Uninstaller, left
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 pytestmark = pytest.mark.usefixtures("olm_kinds")

@@ -38,8 +38,10 @@ from integration.ranked import (
 )
 from integration.running import warnings_of
 from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, body, config_map, crd, deployment, gadget, widget
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
+
+pytestmark = pytest.mark.quick
 
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}
 CLUSTER_SCOPED = {"predefinedResourceGroup": "cluster-scoped-resources"}

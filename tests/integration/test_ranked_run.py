@@ -58,11 +58,11 @@ from integration.stage import (
     widget,
 )
 from lab import tools
-from lab.audit import AuditTrail
-from lab.components import APISERVER, CONTROLLER_MANAGER
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
-from lab.users import read_kubeconfig
+from lab.plane.audit import AuditTrail
+from lab.plane.components import APISERVER, CONTROLLER_MANAGER
+from lab.plane.controlplane import ControlPlane
+from lab.plane.users import read_kubeconfig
 from lab.waiting import until
 
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}
@@ -774,6 +774,7 @@ def test_five_thousand_objects_of_ten_kinds_go_in_five_ranks_with_one_request_ea
 # -- evidence ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_the_evidence_is_complete_private_without_secrets_and_brings_the_objects_back(
     plane: ControlPlane, stage: Stage, tmp_path: Path
 ) -> None:

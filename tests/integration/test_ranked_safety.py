@@ -31,10 +31,12 @@ from integration.ranked import (
     when_waiting_for,
 )
 from integration.stage import CLEANUP, GROUP, Body, Stage, body, config_map, crd, widget
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 NAMESPACED = {"predefinedResourceGroup": "namespaced-resources"}
 EVERYTHING = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
@@ -211,6 +213,7 @@ def test_a_protected_object_that_is_named_one_by_one_goes(remove: Remover, stage
 # -- identity ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_force_leaves_finalizers_of_products_that_guard_data_until_they_are_named(
     remove: Remover, stage: Stage
 ) -> None:

@@ -28,10 +28,12 @@ from integration.stage import Body, Stage, body, config_map, crd
 from integration.test_ranked_members import Kapp, inventory_ids
 from integration.uninstalling import Uninstaller
 from lab import tools
-from lab.api import Api
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
+from lab.plane.api import Api
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
+
+pytestmark = pytest.mark.quick
 
 TENANT = [{"apiGroups": [""], "resources": ["secrets", "configmaps"], "verbs": ["*"]}]
 IS_APP, KAPP_LABEL = "kapp.k14s.io/is-app", "kapp.k14s.io/app"

@@ -8,11 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from integration.collection_playbooks import play_named
 from integration.nmstate_fleet import FLEET, OPT_IN, Fleet, phases, vlan
 from integration.nmstate_handlers import POLICIES
 from integration.running import PlayRun, run_module
-from lab.audit import AuditTrail
+from lab.plane.audit import AuditTrail
 
 
 def revert_network(directory: Path, fleet: Fleet, *arguments: str, **variables: Any) -> PlayRun:
@@ -28,6 +30,7 @@ def outcome(run: PlayRun) -> dict[str, Any]:
     return found[0]
 
 
+@pytest.mark.quick
 def test_prepared_guarded_applied_checked_taken_back(fleet: Fleet, tmp_path: Path, audit: AuditTrail) -> None:
     nodes = fleet.nodes(2)
     name, selector = f"vlan-{fleet.id}", {FLEET: fleet.id}

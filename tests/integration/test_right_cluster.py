@@ -11,12 +11,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from integration.ranked import Remover, failed, named, remaining, succeeded
 from integration.running import run_playbook
 from integration.stage import Stage, config_map
-from lab.controlplane import ControlPlane
 from lab.fixtures import AsUser
-from lab.users import read_kubeconfig
+from lab.plane.controlplane import ControlPlane
+from lab.plane.users import read_kubeconfig
+
+pytestmark = pytest.mark.quick
 
 DEAD = "https://127.0.0.1:9"  # the discard port: no server listens there
 

@@ -19,11 +19,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import 
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Interrupted
 from integration.running import PATIENCE, module_process, open_cluster, playing, run_job
 from integration.stage import CLEANUP, Stage, widget
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.faults import Answer, FaultProxy, Rule
 from lab.fixtures import AsUser
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
+from lab.plane.users import User
 from lab.waiting import until
 
 COUNT, PARALLEL, BEFORE = 40, 2, 6  # objects, workers, writes before the signal

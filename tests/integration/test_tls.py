@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube.tls import client_context
-from lab.certificates import Authority, KeyPair
+from lab.plane.certificates import Authority, KeyPair
+
+pytestmark = pytest.mark.quick
 
 
 @dataclass(frozen=True)

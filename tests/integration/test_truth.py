@@ -32,7 +32,7 @@ from integration.running import open_cluster, warnings_of
 from integration.schemas import has_path, smallest, storage_version
 from integration.stage import Body, Stage, body, bring_to_life, deployment, lease
 from integration.truth import Truth
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 EACH = pytest.mark.parametrize("truth", TRUTHS, ids=str)
 

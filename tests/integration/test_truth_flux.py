@@ -22,8 +22,8 @@ from integration.products import Drainer
 from integration.ranked import succeeded
 from integration.releases import FLUX
 from integration.stage import Body, Stage, body, bring_to_life, config_map, deployment
-from lab import flux
-from lab.controlplane import ControlPlane
+from lab.controllers import flux
+from lab.plane.controlplane import ControlPlane
 from lab.processes import Process, stop
 from lab.waiting import until
 

@@ -18,7 +18,7 @@ import pytest
 
 from integration.running import PlayRun, playing, run_playbook, warnings_of
 from integration.stage import CRDS
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 WORD = "a-word-nobody-may-read"
@@ -134,6 +134,7 @@ def furnish(plane: ControlPlane, home: str, group: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.quick
 def test_all_of_it_comes_back_as_it_was_and_only_once(
     plane: ControlPlane, home: str, group: str, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ansible.parsing.vault import VaultLib, VaultSecret
 
 from integration.running import run_playbook
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 WORD = "open-sesame-and-close-again"
 

@@ -31,9 +31,11 @@ from integration.ranked import (
 from integration.running import run_playbook, warnings_of
 from integration.stage import Body, Stage, body, bring_to_life, config_map, crd, deployment, lease
 from integration.uninstalling import Uninstaller, findings, left
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
+
+pytestmark = pytest.mark.quick
 
 
 def defined(stage: Stage, kind: str = "Order") -> Body:
@@ -320,6 +322,7 @@ def test_what_may_not_be_deleted_is_told_first(stage: Stage, uninstaller: Uninst
     assert remaining(stage, [settings])
 
 
+@pytest.mark.slow
 def test_a_namespace_that_hangs_is_gone_on_with(stage: Stage, uninstaller: Uninstaller) -> None:
     """Somebody deleted the namespace: its record went with it, and what it holds waits for a controller."""
     definition = defined(stage)
@@ -385,6 +388,7 @@ def test_a_release_that_is_not_there_is_said_first_with_those_that_are(
     assert (pipeline.rc, "NOT FOUND: " in pipeline.stdout) == (0, True), pipeline.stdout
 
 
+@pytest.mark.slow
 def test_nothing_found_is_no_answer_where_a_kind_cannot_be_listed(stage: Stage, uninstaller: Uninstaller) -> None:
     definition, _stored = dead_converter(stage)
     message = failed(uninstaller(release="shop", namespace=stage.namespace, source="helm", timeout=20))
@@ -421,6 +425,7 @@ def test_data_stays_unless_the_task_says_so(stage: Stage, uninstaller: Uninstall
     assert done["leftovers"] == []
 
 
+@pytest.mark.slow
 def test_a_sweep_leaves_the_data_and_the_namespace_that_holds_it(stage: Stage, uninstaller: Uninstaller) -> None:
     here = stage.another_namespace()
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
@@ -489,6 +494,7 @@ def test_keep_markers_are_no_leftovers(stage: Stage, uninstaller: Uninstaller) -
 # -- going on ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_seen_may_be_gone_on_with_and_nothing_else(
     stage: Stage, plane: ControlPlane, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ from integration.broken_apps import BREAK, DEFINITIONS, RELEASE, Shop
 from integration.census import everybody
 from integration.collection_playbooks import play_named
 from integration.running import Result
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 FORCE = {"force": True, "force_after": 1}
 # Whoever uninstalls a shop wants its orders and its data gone; the stops below are about what is broken.

@@ -15,8 +15,8 @@ from typing import Any
 from integration.broken_apps import RELEASE, Shop, webhook_dead
 from integration.collection_playbooks import play_named, playing_named
 from integration.running import PATIENCE
-from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy, Rule, SlowAnswer
+from lab.plane.controlplane import ControlPlane
 
 # In the order a run comes by: method and path of the write, and whether it is only tried.
 STAGES: dict[str, dict[str, Any]] = {

@@ -13,10 +13,10 @@ import pytest
 from integration.collection_playbooks import play_named, playing_named
 from integration.maintaining import Maintenance, ingress
 from integration.stage import FOREIGN, config_map
-from lab import workloads
-from lab.controlplane import ControlPlane
-from lab.images import NGINX_IMAGE
-from lab.traefik import Traefik
+from lab.node import workloads
+from lab.node.images import NGINX_IMAGE
+from lab.node.traefik import Traefik
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 pytestmark = pytest.mark.node

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from integration.broken_apps import CANARY, RELEASE, Shop
 from integration.collection_playbooks import play_named
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 VAULT_PASSWORD = "canary-Tb4Wm9-opens-the-bundle"
 

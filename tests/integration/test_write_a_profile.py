@@ -14,9 +14,9 @@ from integration.collection_playbooks import ending, play_named
 from integration.guides import files_of
 from integration.products import definition, ingress, ingress_class, set_status
 from integration.stage import FOREIGN, Body, Stage, body
-from lab.audit import AuditTrail
-from lab.controlplane import MASTERS, ControlPlane
-from lab.users import User
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 
 GROUP = "shop.example.com"
 OURS, OLD = "shop.example.com/cleanup", "finalizer.shop.example.com"

@@ -16,8 +16,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.jobs import uninstall
 from integration.ranked import OnEvent, manifest
 from integration.running import Result, run_job
 from integration.stage import Body
-from lab.controlplane import MASTERS, ControlPlane
-from lab.users import User
+from lab.plane.controlplane import MASTERS, ControlPlane
+from lab.plane.users import User
 
 
 class Uninstaller:

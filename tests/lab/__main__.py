@@ -14,9 +14,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import places, tools
-from lab.components import APISERVER, CONTROLLER_MANAGER, ETCD
-from lab.controlplane import RECORD, ControlPlane
+from lab import paths, tools
+from lab.plane.components import APISERVER, CONTROLLER_MANAGER, ETCD
+from lab.plane.controlplane import RECORD, ControlPlane
 from lab.problems import LabError
 
 NOT_UP = 3  # exit status of `status` and `env` when there is no lab
@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "build":
             return build(options.tools)
-        return commands[options.command](places.long_lived_lab())
+        return commands[options.command](paths.long_lived_lab())
     except LabError as problem:
         print(f"lab: {problem}", file=sys.stderr)
         return 1

@@ -17,16 +17,16 @@ from typing import Any, Protocol
 
 import pytest
 
-from lab import images, routes
-from lab.audit import AuditTrail
-from lab.controlplane import ControlPlane
 from lab.faults import FaultProxy
-from lab.grants import Grant, grant, revoke
-from lab.net import Net
-from lab.node import Node
-from lab.operator_pod import Operator
-from lab.traefik import Traefik
-from lab.users import User
+from lab.net.network import Net
+from lab.node import images, routes
+from lab.node.node import Node
+from lab.node.traefik import Traefik
+from lab.operator.pod import Operator
+from lab.plane.audit import AuditTrail
+from lab.plane.controlplane import ControlPlane
+from lab.plane.grants import Grant, grant, revoke
+from lab.plane.users import User
 
 # Fixture → marker of the tests that use it, directly or not. The first one counts: in tests of the network, `node` is a
 # server of theirs.

@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.leash import leashed
+from lab.die_with_parent import die_with_parent
 from lab.problems import LabError
 from lab.waiting import until
 
@@ -57,7 +57,7 @@ def start(
     environment: Mapping[str, str] | None = None,
 ) -> Process:
     """Start a program that writes to `log_file`. It dies with this process, however that ends, unless `detached`."""
-    argv = list(command) if detached else leashed(command)
+    argv = list(command) if detached else die_with_parent(command)
 
     def fork() -> Process:
         with log_file.open("ab") as log:
@@ -143,8 +143,9 @@ def _state_of(pid: int) -> tuple[int, bool] | None:
 class _ForkingThread:
     """The one thread that forks.
 
-    A leash is held by the thread that forked, not by the process. A test that restarts a component from a worker thread
-    must not lose it when that thread ends, so all forks happen in a thread that never ends.
+    The kernel kills a child when the thread that forked it ends, not only with the process. A test that restarts a
+    component from a worker thread must not lose it when that thread ends, so all forks happen in a thread that never
+    ends.
     """
 
     def __init__(self) -> None:

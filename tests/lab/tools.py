@@ -20,8 +20,8 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from lab import machine, places
-from lab.leash import leashed
+from lab import machine, paths
+from lab.die_with_parent import die_with_parent
 from lab.problems import LabError
 from lab.recipes import WRAPPERS, Crate, Recipe, Swap, Tool, last_lines, surroundings
 
@@ -126,7 +126,7 @@ def _executable(directory: Path | None, name: str) -> Path | None:
 
 
 def _built(tool: Recipe) -> Path:
-    home = places.cache() / "tools"
+    home = paths.cache() / "tools"
     folder = home / f"{tool.name}-{tool.key()}"
     target = folder / tool.program
     if not target.exists():
@@ -161,7 +161,7 @@ def _build(tool: Recipe, folder: Path) -> None:
         log = scratch / "log"
         with log.open("wb") as output:
             build = subprocess.Popen(
-                leashed(tool.command(finished)),
+                die_with_parent(tool.command(finished)),
                 cwd=tool.workplace(scratch),
                 env=surroundings(tool, scratch),
                 stdout=output,

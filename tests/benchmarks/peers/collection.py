@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 from benchmarks.measuring import say
-from lab import places
+from lab import paths
 
 PACKAGE = "ansible==12.3.0"
 _PART = "ansible_collections/kubernetes/core/"
@@ -20,7 +20,7 @@ _PART = "ansible_collections/kubernetes/core/"
 
 def kubernetes_core() -> Path:
     """A folder for ANSIBLE_COLLECTIONS_PATH with nothing but this collection in it."""
-    home = places.cache() / f"kubernetes.core-of-{PACKAGE.replace('==', '-')}"
+    home = paths.cache() / f"kubernetes.core-of-{PACKAGE.replace('==', '-')}"
     if not home.exists():
         home.parent.mkdir(parents=True, exist_ok=True)
         say(f"fetching {PACKAGE} for kubernetes.core (55 MB, once)")

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from benchmarks.ground import NAMESPACE
 from benchmarks.kinds import CONFIG_MAP
 from benchmarks.peers.tools import Stage
-from lab.api import Api
+from lab.plane.api import Api
 
 DELAY = 1.0
 _LIFE = 120.0

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks import seeding
 from benchmarks.ground import NAMESPACE
 from benchmarks.kinds import CONFIG_MAP, Kind
-from lab.controlplane import ControlPlane
+from lab.plane.controlplane import ControlPlane
 
 RECORDS = "records"
 APP = "crop"  # name of the Helm release and of the kapp application

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from integration.network.plays import Task
-from lab.netaddresses import API_PORT, API_SERVER, MANAGEMENT
-from lab.netfiles import PROFILES
-from lab.netnode import NetNode
+from lab.net.addresses import API_PORT, API_SERVER, MANAGEMENT
+from lab.net.files import PROFILES
+from lab.net.node import NetNode
 
 State = dict[str, Any]
 

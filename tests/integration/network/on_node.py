@@ -13,8 +13,8 @@ from typing import Any
 
 from integration.network import backend_driver
 from integration.network.policies import State
-from lab.net import Net
-from lab.netnode import BASE_PYTHON
+from lab.net.network import Net
+from lab.net.node import BASE_PYTHON
 
 MANAGED = {"nmstatectl": True, "networkmanager": True, "iproute2": False}
 

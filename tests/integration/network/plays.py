@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from integration.running import PATIENCE, Play, PlayRun, _program, playbook_command, settings, started
-from lab.net import Net
+from lab.net.network import Net
 
 Task = Mapping[str, Any]
 PIPELINED = ("--extra-vars", '{"ansible_pipelining": true}')

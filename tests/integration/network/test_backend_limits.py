@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.sunset.kube.plugins.module_utils.network.differences import differences
 from integration.network.on_node import OnNode
 from integration.network.policies import OFF, STATIC, State, ipv4, ipv6, route, up
-from lab.net import Net
+from lab.net.network import Net
 from lab.waiting import until
 
 Take = Callable[[str], OnNode]

@@ -14,7 +14,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.network.differences im
 from ansible_collections.sunset.kube.plugins.module_utils.network.revert import generate_revert
 from integration.network.on_node import MANAGED, OnNode
 from integration.network.policies import ONLY_BY, POLICIES, State
-from lab.net import Net
+from lab.net.network import Net
 
 
 @pytest.fixture(scope="module")

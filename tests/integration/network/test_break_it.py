@@ -31,8 +31,8 @@ from integration.network.changes import (
     whatever,
 )
 from integration.network.plays import play, playing
-from lab.net import Net
-from lab.netaddresses import RESOLVERS
+from lab.net.addresses import RESOLVERS
+from lab.net.network import Net
 from lab.waiting import until
 
 Switch = Callable[[Net], Any]

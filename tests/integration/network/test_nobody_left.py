@@ -21,7 +21,7 @@ from integration.network.changes import (
     whatever,
 )
 from integration.network.plays import play, playing
-from lab.net import Net
+from lab.net.network import Net
 from lab.waiting import until
 
 PATIENT = {"settle": 20, "timeout": 60}  # stays in the middle until the test is done with it

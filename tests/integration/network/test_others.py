@@ -22,8 +22,8 @@ from integration.network.changes import (
     whatever,
 )
 from integration.network.plays import play
-from lab.net import Net
-from lab.netnode import NetNode
+from lab.net.network import Net
+from lab.net.node import NetNode
 
 NETWORK_MANAGER = (
     "org.freedesktop.NetworkManager",

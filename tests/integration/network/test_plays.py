@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from integration.network.plays import play, playing
-from lab.net import Net
+from lab.net.network import Net
 from lab.waiting import until
 
 PING: dict[str, Any] = {"ansible.builtin.ping": {}}

@@ -22,9 +22,9 @@ from integration.network.changes import (
     visible,
 )
 from integration.network.plays import play
-from lab.net import Net
-from lab.netaddresses import DHCP, RESOLVERS
-from lab.netnode import NetNode
+from lab.net.addresses import DHCP, RESOLVERS
+from lab.net.network import Net
+from lab.net.node import NetNode
 from lab.waiting import until
 
 OFF: State = {"enabled": False}

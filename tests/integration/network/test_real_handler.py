@@ -15,9 +15,9 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import nncp_revert
 from integration.running import run_job
-from lab import nmstate, nmstate_handler
-from lab.controlplane import ControlPlane
-from lab.net import Net
+from lab.net import nmstate, nmstate_handler
+from lab.net.network import Net
+from lab.plane.controlplane import ControlPlane
 from lab.waiting import until
 
 pytestmark = pytest.mark.net

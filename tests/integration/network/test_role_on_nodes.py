@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from integration.network.plays import play, play_named
-from lab.net import Net
+from lab.net.network import Net
 
 pytestmark = pytest.mark.net
 SMALLER = {"interfaces": [{"name": "eth3", "type": "ethernet", "state": "up", "mtu": 1400}]}

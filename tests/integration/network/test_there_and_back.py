@@ -17,8 +17,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.network.after import s
 from ansible_collections.sunset.kube.plugins.module_utils.network.differences import differences
 from ansible_collections.sunset.kube.plugins.module_utils.network.three_way import plan_reversal
 from ansible_collections.sunset.kube.tests.unit.fakes import named
-from lab.net import Net
-from lab.netnode import NetNode
+from lab.net.network import Net
+from lab.net.node import NetNode
 from lab.waiting import until
 
 State = dict[str, Any]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from integration.network.changes import ON_ETH2, SPARE, apply, changed, everything, interface, outcome, revert, static
 from integration.network.plays import play, playing
-from lab.net import Net
+from lab.net.network import Net
 from lab.waiting import until
 
 

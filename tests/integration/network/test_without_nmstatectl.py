@@ -24,9 +24,9 @@ from integration.network.changes import (
 )
 from integration.network.on_node import MANAGED
 from integration.network.plays import play, playing
-from lab.net import Net
-from lab.netaddresses import RESOLVERS
-from lab.netnode import NetNode
+from lab.net.addresses import RESOLVERS
+from lab.net.network import Net
+from lab.net.node import NetNode
 from lab.waiting import until
 
 # All the node has, and the way the task came by, moves to a bridge; and a resolver goes.

@@ -1,10 +1,7 @@
 # Copyright (c) 2026 sunset.kube contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Breaking the wire on purpose: a proxy in front of the API server and the rules that say when and how it misbehaves.
-
-`rules` is data and decides, `wire` reads and writes HTTP, `proxy` does the work.
-"""
+"""Fault injection: a proxy in front of the API server and the rules that say when and how it misbehaves."""
 
 from __future__ import annotations
 

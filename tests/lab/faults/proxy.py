@@ -22,12 +22,12 @@ from types import TracebackType
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from lab.certificates import Authority
 from lab.faults.relay import BROKEN, Relay
 from lab.faults.rules import Fault, Rule, SeenRequest
 from lab.faults.wire import Gone, Wire
-from lab.tls import client_context
-from lab.users import Access, User, access_of, write_kubeconfig
+from lab.plane.certificates import Authority
+from lab.plane.tls import client_context
+from lab.plane.users import Access, User, access_of, write_kubeconfig
 
 HANDSHAKE_SECONDS = 10.0
 
