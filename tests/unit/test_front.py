@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 import yaml
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.sunset.kube.plugins.module_utils import front
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
@@ -47,6 +46,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import (
 )
 from ansible_collections.sunset.kube.plugins.module_utils.reporting import Report, stop_on_signals
 from ansible_collections.sunset.kube.tests.unit.fakes import named
+from ansible_collections.sunset.kube.tests.unit.module_args import patch_module_args
 
 COLLECTION = "ansible_collections.sunset.kube"
 ROOT = Path(__file__).resolve().parents[2]

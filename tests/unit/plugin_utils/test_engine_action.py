@@ -85,6 +85,7 @@ def action(work: Any = works, **surroundings: Any) -> Any:
         environment=settings.get("environment"),
     )
     made = Action.__new__(Action)
+    made._load_name = task.action
     made._task = task
     made._connection = SimpleNamespace(transport=settings["transport"])
     made._play_context = SimpleNamespace(become=settings["become"])
