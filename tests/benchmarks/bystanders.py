@@ -51,7 +51,7 @@ class Patience:
 
 def _busy_seconds() -> float:
     """All processor time of this machine that was not idle; what the host took away from it (steal) counts."""
-    user, nice, system, _idle, _iowait, irq, softirq, steal, *_ = map(int, _first_line(Path("/proc/stat"))[1:])
+    user, nice, system, _idle, _iowait, irq, softirq, steal, *_guests = map(int, _first_line(Path("/proc/stat"))[1:])
     return (user + nice + system + irq + softirq + steal) / TICKS
 
 

@@ -38,7 +38,7 @@ def run(command: Sequence[str]) -> Child:
         watchdog = threading.Timer(_PATIENCE, child.kill)
         watchdog.start()
         try:
-            _, status, usage = os.wait4(child.pid, 0)
+            _pid, status, usage = os.wait4(child.pid, 0)
         except BaseException:
             child.kill()
             child.wait()

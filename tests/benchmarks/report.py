@@ -148,7 +148,7 @@ def _sweeps(scenarios: Sequence[Scenario]) -> Iterator[str]:
     counts = sorted(scenarios[0].sweep)
     rows = []
     for scenario in scenarios:
-        size = next(iter(scenario.sweep.values()))[0].objects
+        size = scenario.sweep[counts[0]][0].objects
         rates = [f"{figures.rate(scenario.sweep[workers]).median:.0f}" for workers in counts]
         rows.append((f"{TITLES[scenario.action]}, {size} {scenario.kind.title}", *rates))
     yield _table(("", *map(str, counts)), rows)

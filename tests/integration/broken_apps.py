@@ -92,7 +92,7 @@ class Shop:
 
     def custom_resources(self) -> list[dict[str, Any]]:
         answers = [self.api.get(f"/apis/{GROUP}/{VERSION}/namespaces/{self.namespace}/{name}") for name in PLURALS]
-        return [item for _, listed in answers for item in listed.get("items") or ()]
+        return [item for _status, listed in answers for item in listed.get("items") or ()]
 
     def left(self) -> list[Resident]:
         """Everything in the whole cluster that was not there before the shop."""

@@ -36,7 +36,7 @@ class ConnectProxy:
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
-                client, _ = self._listener.accept()
+                client, _address = self._listener.accept()
                 thread = threading.Thread(target=self._serve, args=(client,))
                 self._threads.append(thread)
                 thread.start()
@@ -50,7 +50,7 @@ class ConnectProxy:
                     return
                 head += received
             first, *headers = head.decode("latin-1").split("\r\n")
-            method, target, _ = first.split(" ", 2)
+            method, target, _version = first.split(" ", 2)
             login = next(
                 (line.split()[-1] for line in headers if line.lower().startswith("proxy-authorization:")), None
             )
@@ -59,7 +59,7 @@ class ConnectProxy:
                 return
             assert method == "CONNECT"
             self.targets.append(target)
-            host, _, port = target.rpartition(":")
+            host, _colon, port = target.rpartition(":")
             with socket.create_connection((host, int(port))) as server:
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 _pump(client, server)

@@ -46,8 +46,8 @@ def owner(group: str, kind: str, name: str, namespace: str, spec: Mapping[str, A
     }
 
 
-def application(name: str, namespace: str, spec: Mapping[str, Any] = SELF_HEAL, **metadata: Any) -> Body:
-    whole = {"project": "default", "destination": IN_CLUSTER, **spec}
+def application(name: str, namespace: str, spec: Mapping[str, Any] | None = None, **metadata: Any) -> Body:
+    whole = {"project": "default", "destination": IN_CLUSTER, **(SELF_HEAL if spec is None else spec)}
     made = owner(ARGO, "Application", name, namespace, whole, **metadata)
     return {**made, "apiVersion": f"{ARGO}/v1alpha1"}
 

@@ -41,8 +41,8 @@ def _without_rules(part: Any) -> Any:
     return {key: _without_rules(value) for key, value in part.items() if key not in rules}
 
 
-def request(kind: str, name: str, namespace: str, /, **spec: Any) -> Body:
-    metadata = {"name": name, "namespace": namespace}
+def request(kind: str, name: str, place: str, /, **spec: Any) -> Body:
+    metadata = {"name": name, "namespace": place}
     return {"apiVersion": VERSION, "kind": kind, "metadata": metadata, "spec": spec}
 
 

@@ -44,7 +44,7 @@ class Helm:
         return subprocess.run(command, env=env, check=check, capture_output=True, text=True)
 
     def records(self) -> list[str]:
-        _, listed = self._plane.api.get(
+        _status, listed = self._plane.api.get(
             f"/api/v1/namespaces/{self.namespace}/{self.driver}s", labelSelector="owner=helm"
         )
         return sorted(item["metadata"]["name"] for item in listed["items"] or ())

@@ -132,7 +132,7 @@ class NgrokOperator:
         self._ended.set()
         for thread in self._threads:  # those that only watch end with their next event
             thread.join(10)
-        for kind in (*(kind for _, kind, *_ in OPERATOR_KINDS), "Service", "Ingress"):
+        for kind in (*(kind for _group, kind, *_more in OPERATOR_KINDS), "Service", "Ingress"):
             for item in self._all(kind):  # so that the namespaces can go
                 if item["metadata"].get("finalizers"):
                     self.api.patch(self._place(item), {"metadata": {"finalizers": None}})
@@ -172,7 +172,7 @@ class NgrokOperator:
 
     def holds(self) -> list[str]:
         """Every object in its namespaces that carries its finalizer."""
-        kinds = (*(kind for _, kind, *_ in OPERATOR_KINDS), "Service", "Ingress")
+        kinds = (*(kind for _group, kind, *_more in OPERATOR_KINDS), "Service", "Ingress")
         found = [item for kind in kinds for item in self._all(kind) if LEGACY in _finalizers(item)]
         return sorted(_name(item) for item in found)
 
@@ -462,7 +462,7 @@ class _Controller:
     @property
     def paths(self) -> list[str]:
         """What it watches: its kind, and what belongs to an object of it."""
-        plurals = {kind: f"/apis/{group}/{version}/{plural}" for group, kind, plural, version, _ in OPERATOR_KINDS}
+        plurals = {kind: f"/apis/{group}/{version}/{plural}" for group, kind, plural, version, _scope in OPERATOR_KINDS}
         return ["/api/v1/services", plurals["AgentEndpoint"]] if self._kind == "Service" else [plurals[self._kind]]
 
     def follow(self, path: str) -> None:

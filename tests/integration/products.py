@@ -45,7 +45,9 @@ GATEWAY_KINDS = (
     # As the standard channel of Gateway API 1.5 serves it; the shipped ngrok drain looks for v1alpha2 only.
     (GATEWAY, "TLSRoute", "tlsroutes", "v1", "Namespaced"),
 )
-API_VERSIONS = {kind: f"{group}/{version}" for group, kind, _, version, _ in (*OPERATOR_KINDS, *GATEWAY_KINDS)}
+API_VERSIONS = {
+    kind: f"{group}/{version}" for group, kind, _plural, version, _scope in (*OPERATOR_KINDS, *GATEWAY_KINDS)
+}
 
 
 def definition(group: str, kind: str, plural: str, version: str, scope: str) -> Body:
@@ -188,7 +190,7 @@ def refusing(stage: Stage, thing: Body, expression: str, message: str, *operatio
     """An admission policy: what makes the expression false is refused. `thing` is of the kind, and itself refused."""
     name = f"refusing-{secrets.token_hex(4)}"
     version = "admissionregistration.k8s.io/v1"
-    group, _, _ = thing["apiVersion"].rpartition("/")
+    group, _slash, _version = thing["apiVersion"].rpartition("/")
     plural = stage.api.path_of(thing, collection=True).rpartition("/")[2]
     rule = {"apiGroups": [group], "apiVersions": ["*"], "resources": [plural], "operations": list(operations)}
     here = {"matchLabels": {"kubernetes.io/metadata.name": thing["metadata"]["namespace"]}}
@@ -332,7 +334,7 @@ class FakeController:
         self._recreates -= 1
         metadata = {key: item["metadata"].get(key) for key in ("name", "namespace", "labels")}
         again = {**item, "metadata": {**metadata, "finalizers": [self._finalizer]}}
-        status, _ = self._api.post(path, again)
+        status, _answer = self._api.post(path, again)
         if status == 201:
             self.made_again.append(f"{path}/{metadata['name']}")
 
@@ -342,7 +344,7 @@ def controller(stage: Stage, namespace: str, *kinds: str, **modes: Any) -> Itera
     """A controller for these kinds in one namespace."""
     plurals = {
         kind: f"/apis/{group}/{version}/namespaces/{namespace}/{plural}"
-        for group, kind, plural, version, _ in (*OPERATOR_KINDS, *GATEWAY_KINDS)
+        for group, kind, plural, version, _scope in (*OPERATOR_KINDS, *GATEWAY_KINDS)
     }
     plurals["Ingress"] = f"/apis/networking.k8s.io/v1/namespaces/{namespace}/ingresses"
     plurals["Service"] = f"/api/v1/namespaces/{namespace}/services"

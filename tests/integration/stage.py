@@ -34,7 +34,7 @@ OPEN = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fie
 
 
 def crd(
-    kind: str = "Widget", group: str = GROUP, *, scope: str = "Namespaced", schema: Mapping[str, Any] = OPEN
+    kind: str = "Widget", group: str = GROUP, *, scope: str = "Namespaced", schema: Mapping[str, Any] | None = None
 ) -> Body:
     """Served in two versions, and known in a third that is not served any more."""
     plural = f"{kind.lower()}s"
@@ -43,7 +43,7 @@ def crd(
         {"name": "v1beta1", "served": True, "storage": False},
         {"name": "v1alpha1", "served": False, "storage": False},
     ]
-    shared = {"schema": schema, "subresources": {"status": {}}}
+    shared = {"schema": OPEN if schema is None else schema, "subresources": {"status": {}}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -282,7 +282,7 @@ def bring_to_life(stage: Stage, workload: Body) -> None:
     pods = f"/api/v1/namespaces/{namespace}/pods"
 
     def first_pod() -> Body | None:
-        _, listed = api.get(pods, labelSelector=f"run={name}")
+        _status, listed = api.get(pods, labelSelector=f"run={name}")
         return next(iter(listed["items"] or ()), None)
 
     pod = until(first_pod, f"a pod of {name}", timeout=30, every=0.05)

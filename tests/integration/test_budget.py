@@ -44,7 +44,7 @@ def test_deleting_and_waiting_takes_one_request_an_object(
     plane.api.create_many(f"/api/v1/namespaces/{namespace}/configmaps", config_maps())
     audit.begin_anew()
     with open_cluster(user.kubeconfig) as cluster:
-        resource, _ = cluster.resolve("ConfigMap")
+        resource, _warning = cluster.resolve("ConfigMap")
         assert resource is not None
         listing = cluster.list(resource, namespace, "budget=spent")
         leavers = [Leaver(resource, record) for record in listing.records]
@@ -65,7 +65,7 @@ def test_removing_a_finalizer_takes_one_request_an_object(
     user = as_user("budget", EVERYTHING)
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     plane.api.create_many(path, config_maps((FINALIZER,)))
-    status, _ = plane.api.delete(path, labelSelector="budget=spent")
+    status, _answer = plane.api.delete(path, labelSelector="budget=spent")
     assert status == 200
     audit.begin_anew()
     options = {

@@ -176,11 +176,11 @@ def test_in_check_mode_a_playbook_sends_dry_runs_only(
     """All modules in one playbook, once in the controller's process and once shipped."""
     user = as_user("checks-playbooks", EVERYTHING)
     prepared = [row.prepare(stage) for row in ROWS]
-    things = [thing for _, objects in prepared for thing in objects]
+    things = [thing for _options, objects in prepared for thing in objects]
     before = stage.versions(things)
     tasks = [
         {f"sunset.kube.{row.name}": options, "connection": connection}
-        for row, (options, _) in zip(ROWS, prepared, strict=True)
+        for row, (options, _objects) in zip(ROWS, prepared, strict=True)
     ]
     run = run_playbook(tasks, user.kubeconfig, check=True)
     assert run.rc == 0, run.stdout
@@ -195,7 +195,7 @@ def test_the_same_case_without_check_mode_does_write(
 ) -> None:
     """Or the tests above would prove nothing."""
     user = as_user(f"writes-{row.name}", EVERYTHING)
-    options, _ = row.prepare(stage)
+    options, _objects = row.prepare(stage)
     result = run_job(row.job, options, user.kubeconfig)
     assert result["changed"] is True
     assert not no_write(audit.events(user.name))

@@ -196,7 +196,7 @@ def many(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[Body]:
 
 
 def listed(cluster: Cluster, stage: Stage) -> list[str]:
-    resource, _ = cluster.resolve("ConfigMap")
+    resource, _warning = cluster.resolve("ConfigMap")
     assert resource is not None
     return [record.uid for record in cluster.list(resource, stage.namespace, "many=true").records]
 
@@ -413,7 +413,7 @@ class StrictDoor:
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
-                raw, _ = self._listener.accept()
+                raw, _address = self._listener.accept()
                 raw.settimeout(10)
                 with self._tls.wrap_socket(raw, server_side=True, do_handshake_on_connect=False) as client:
                     with contextlib.suppress(ssl.SSLError):

@@ -38,7 +38,7 @@ Hook = Callable[[Any], None]
 
 
 def kind(cluster: Cluster, name: str) -> Resource:
-    resource, _ = cluster.resolve(name)
+    resource, _warning = cluster.resolve(name)
     assert resource is not None
     return resource
 
@@ -108,7 +108,7 @@ def eager_relists(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_three_hundred_objects_in_three_namespaces_are_deleted_and_gone(
     stage: Stage, as_user: AsUser, audit: AuditTrail
 ) -> None:
-    namespaces = [stage.another_namespace() for _ in range(3)]
+    namespaces = [stage.another_namespace() for _time in range(3)]
     user = as_user("mover", EVERYTHING)
     stage.put(*(config_map(f"c{n}", space, labels={"m": "x"}) for space in namespaces for n in range(100)))
     with open_cluster(user.kubeconfig) as cluster:
@@ -261,7 +261,7 @@ def test_a_label_taken_away_while_waiting_is_no_deletion(stage: Stage, faults: F
     done: list[int] = []
 
     def relabel() -> None:
-        status, _ = stage.api.patch(path, {"metadata": {"labels": {"app": None}}})
+        status, _answer = stage.api.patch(path, {"metadata": {"labels": {"app": None}}})
         assert status == 200
         seen = len(faults.requests)
         # The next list after this one has shown what a list makes of it.
@@ -316,7 +316,7 @@ def test_a_delete_the_server_refuses_is_reported_and_not_waited_for(
     user = as_user("looker", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}])
     with open_cluster(user.kubeconfig) as cluster:
         outcome = depart(cluster, listing_of(cluster, stage))
-    assert [problem.status for _, problem in outcome.refused if isinstance(problem, ApiError)] == [403] * 6
+    assert [problem.status for _item, problem in outcome.refused if isinstance(problem, ApiError)] == [403] * 6
     assert (outcome.gone, outcome.survivors) == (0, [])
     assert [stage.look(thing) for thing in held] == held
 

@@ -81,7 +81,7 @@ def test_another_installations_objects_are_left_alone(stage: Stage, drainer: Dra
 
 
 def test_delete_without_an_operator_is_refused(stage: Stage, drainer: Drainer) -> None:
-    _, operator = one_of_each(stage, LEGACY)
+    _users, operator = one_of_each(stage, LEGACY)
     assert "policy Delete needs the running operator" in failed(drainer(policy="Delete"))
     assert all(stage.finalizers(thing) == [LEGACY] for thing in operator)
 

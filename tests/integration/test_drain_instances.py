@@ -43,7 +43,7 @@ LEGACY_CLASS = "kubernetes.io/ingress.class"
 
 
 def verdicts(result: dict[str, Any]) -> dict[str, str]:
-    return {name: verdict for name, (verdict, _) in kept(result).items()}
+    return {name: verdict for name, (verdict, _reason) in kept(result).items()}
 
 
 # -- two installations -------------------------------------------------------------------------------------------------
@@ -409,11 +409,11 @@ def test_routes_belong_to_their_parents(stage: Stage, drainer: Drainer, kind: st
         "wrong-namespace": ([{"name": "far"}], "unmatched"),
         "none": ([], "unmatched"),
     }
-    made = stage.put(*(route(kind, name, here, LEGACY, parents=parents) for name, (parents, _) in cases.items()))
+    made = stage.put(*(route(kind, name, here, LEGACY, parents=parents) for name, (parents, _verdict) in cases.items()))
     result = succeeded(drainer())
     freed = {thing["metadata"]["name"] for thing in made if stage.finalizers(thing) == []}
-    assert freed == {name for name, (_, verdict) in cases.items() if not verdict}
-    assert verdicts(result) == {name: verdict for name, (_, verdict) in cases.items() if verdict}
+    assert freed == {name for name, (_parents, verdict) in cases.items() if not verdict}
+    assert verdicts(result) == {name: verdict for name, (_parents, verdict) in cases.items() if verdict}
     assert kind_row(result, kind)["api_version"].endswith("v1alpha2" if kind == "TCPRoute" else "/v1")
 
 

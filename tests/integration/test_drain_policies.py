@@ -145,7 +145,7 @@ def test_objects_that_are_being_deleted_already_are_freed_and_not_deleted_again(
     ):
         succeeded(drainer(policy=policy, quiesce="none"))
     assert all(stage.is_gone(thing) for thing in things)
-    assert "delete" not in {verb for verb, _ in writes(audit, drainer)}
+    assert "delete" not in {verb for verb, _plural in writes(audit, drainer)}
 
 
 def test_what_a_person_wrote_is_drained_like_the_rest_with_retain(stage: Stage, drainer: Drainer) -> None:
@@ -282,7 +282,7 @@ def test_with_delete_the_controller_gets_every_object_with_its_finalizer_still_o
     stage: Stage, drainer: Drainer, audit: AuditTrail
 ) -> None:
     """Nothing is stripped: the operator cleans up outside before it lets go."""
-    _, operator = one_of_each(stage, LEGACY)
+    _users, operator = one_of_each(stage, LEGACY)
     operator_deployment(stage, stage.namespace)
     with controller(stage, stage.namespace, *OPERATOR_NAMES) as running:
         succeeded(drainer(policy="Delete"))
@@ -386,14 +386,14 @@ def test_kinds_go_in_the_profiles_order_and_the_anchor_goes_last(
     stage.put(anchor("ngrok-operator", stage.namespace, LEGACY))
     succeeded(drainer())
     assert stage.finalizers(ours) == []
-    order = in_order([plural for _, plural in writes(audit, drainer)])
+    order = in_order([plural for _verb, plural in writes(audit, drainer)])
     assert order == [*USERS_ORDER, *OPERATORS_ORDER, "kubernetesoperators"]
 
 
 def test_with_delete_a_kind_is_gone_before_the_next_one_is_deleted(
     stage: Stage, drainer: Drainer, audit: AuditTrail
 ) -> None:
-    _, operator = one_of_each(stage, LEGACY)
+    _users, operator = one_of_each(stage, LEGACY)
     (second,) = stage.put(custom("CloudEndpoint", "o2", stage.namespace, LEGACY, labels=marked(stage.namespace)))
     operator_deployment(stage, stage.namespace)
     with controller(stage, stage.namespace, *OPERATOR_NAMES, delay=0.3):
@@ -614,7 +614,7 @@ def test_an_anchor_that_agrees_is_not_patched(stage: Stage, drainer: Drainer, au
     with controller(stage, here, "KubernetesOperator", "Domain"):
         result = succeeded(drainer())
     assert result["policy"] == "Delete"
-    assert "patch" not in {verb for verb, _ in writes(audit, drainer)}
+    assert "patch" not in {verb for verb, _plural in writes(audit, drainer)}
 
 
 def test_a_running_operator_takes_the_anchors_finalizer_off_itself(
@@ -737,7 +737,7 @@ def test_the_plan_of_delete_is_another_one(stage: Stage, drainer: Drainer) -> No
 
 
 def test_more_objects_than_the_task_allows_are_refused(stage: Stage, drainer: Drainer) -> None:
-    (one, _) = stage.put(service("a", stage.namespace, LEGACY), service("b", stage.namespace, LEGACY))
+    (one, _other) = stage.put(service("a", stage.namespace, LEGACY), service("b", stage.namespace, LEGACY))
     failed(drainer(max_objects=1))
     assert stage.finalizers(one) == [LEGACY]
     succeeded(drainer(max_objects=2))

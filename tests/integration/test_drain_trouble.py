@@ -69,7 +69,7 @@ def thaw(stage: Stage) -> list[str]:
 
     def allowed() -> bool:
         answers = [stage.api.post(path, probe, dryRun="All") for path, probe in zip(paths, probes, strict=True)]
-        return {status for status, _ in answers} == {201}
+        return {status for status, _answer in answers} == {201}
 
     until(allowed, "the thaw")
     return left
@@ -365,7 +365,7 @@ def test_a_controller_that_needs_its_time_gets_it(stage: Stage, drainer: Drainer
 
 
 def left_with_finalizer(stage: Stage, plural: str) -> list[str]:
-    _, listed = stage.api.get(f"/apis/ingress.k8s.ngrok.com/v1alpha1/namespaces/{stage.namespace}/{plural}")
+    _status, listed = stage.api.get(f"/apis/ingress.k8s.ngrok.com/v1alpha1/namespaces/{stage.namespace}/{plural}")
     return [item["metadata"]["name"] for item in listed["items"] if LEGACY in item["metadata"].get("finalizers", [])]
 
 

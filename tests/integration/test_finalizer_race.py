@@ -61,7 +61,7 @@ class Rival:
         while not self._stop.is_set():
             path = self._paths[turn % len(self._paths)]
             if turn % 2:
-                status, _ = self._api.patch(f"{path}/status", {"status": {f"seen-by-{me}": turn}})
+                status, _answer = self._api.patch(f"{path}/status", {"status": {f"seen-by-{me}": turn}})
                 assert status == 200
             else:
                 name = f"rival-{me}.example.org/f{turn}"

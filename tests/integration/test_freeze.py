@@ -263,7 +263,7 @@ def test_the_same_task_again_moves_the_end(stage: Stage, freezer: Freezer) -> No
     second = succeeded(freezer(kinds=[WIDGETS], namespaces=[stage.namespace], expires_after=200))
     assert second["changed"] is True
     assert second["ends"] > first["ends"]
-    _, answer = stage.api.get(f"{POLICIES}/{freezer.name}")
+    _status, answer = stage.api.get(f"{POLICIES}/{freezer.name}")
     assert second["ends"] in answer["spec"]["validations"][0]["expression"]
 
 
@@ -279,7 +279,7 @@ def test_a_freeze_of_some_namespaces_can_be_widened_to_all(stage: Stage, freezer
     here, there = stage.namespace, stage.another_namespace()
     succeeded(freezer(kinds=[WIDGETS], namespaces=[here]))
     succeeded(freezer(kinds=[WIDGETS]))
-    _, binding = stage.api.get(f"{BINDINGS}/{freezer.name}")
+    _status, binding = stage.api.get(f"{BINDINGS}/{freezer.name}")
     assert not binding["spec"].get("matchResources", {}).get("namespaceSelector", {}).get("matchExpressions")
     until(lambda: try_create(stage, widget("w", there)) == 403, "the freeze of all namespaces")
 
@@ -313,7 +313,7 @@ def test_a_policy_that_is_not_ours_is_neither_overwritten_nor_lifted(
     assert "not ours" in message
     lifted = succeeded(freezer(state="absent", check_mode=check_mode))
     assert (lifted["changed"], lifted["lifted"]) == (False, [])
-    _, now = stage.api.get(f"{POLICIES}/{freezer.name}")
+    _status, now = stage.api.get(f"{POLICIES}/{freezer.name}")
     assert (now["metadata"]["generation"], now["spec"]) == (1, theirs["spec"])
     assert "sunset.dev/freeze" not in now["metadata"].get("labels", {})
     assert freezer.parts() == [200, 404]

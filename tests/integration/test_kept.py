@@ -113,7 +113,9 @@ def test_what_a_keep_marker_stands_on_outlives_its_owner(remove: Remover, stage:
     assert result["counts"]["detached"] == 3
     writes = [(event.verb, event.name) for event in audit.writes(remove.user.name)]
     assert {name for verb, name in writes if verb == "patch"} == {"below", "data", "licence"}
-    assert writes.index(("delete", "owner")) > max(place for place, (verb, _) in enumerate(writes) if verb == "patch")
+    assert writes.index(("delete", "owner")) > max(
+        place for place, (verb, _name) in enumerate(writes) if verb == "patch"
+    )
 
 
 def test_a_kept_object_without_the_permission_to_detach_it_stops_the_run(

@@ -166,7 +166,7 @@ def test_many_objects_are_created_in_the_given_order_of_results(plane: ControlPl
     names = [f"cm-{number}" for number in range(200)]
     made = plane.api.create_many(in_namespace(namespace), [config_map(name) for name in names])
     assert [body["metadata"]["name"] for body in made] == names
-    _, listed = plane.api.get(in_namespace(namespace), limit=500)
+    _status, listed = plane.api.get(in_namespace(namespace), limit=500)
     assert set(names) <= {item["metadata"]["name"] for item in listed["items"]}
 
 
@@ -207,7 +207,7 @@ def test_rights_are_gone_after_the_test_that_gave_them(plane: ControlPlane) -> N
 def test_groups_come_from_the_certificate(plane: ControlPlane) -> None:
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     user = plane.user("dave", groups=["team-a", "team-b"])
-    _, answer = Api(user).post("/apis/authentication.k8s.io/v1/selfsubjectreviews", review)
+    _status, answer = Api(user).post("/apis/authentication.k8s.io/v1/selfsubjectreviews", review)
     assert answer["status"]["userInfo"]["username"] == "dave"
     assert answer["status"]["userInfo"]["groups"] == ["team-a", "team-b", "system:authenticated"]
 
@@ -515,7 +515,7 @@ def test_latency_delays_every_request(client: http.client.HTTPSConnection, fault
 
 def test_rules_choose_by_count_and_by_seeded_chance(client: http.client.HTTPSConnection, faults: FaultProxy) -> None:
     def statuses(count: int) -> list[int]:
-        return [ask(client, "GET", "/version")[0] for _ in range(count)]
+        return [ask(client, "GET", "/version")[0] for _time in range(count)]
 
     faults.add(Rule(Answer(500), nth=2))
     assert statuses(4) == [200, 500, 200, 200]
@@ -524,7 +524,7 @@ def test_rules_choose_by_count_and_by_seeded_chance(client: http.client.HTTPSCon
     faults.add(Rule(Answer(409), nth=4))
     assert statuses(6) == [200, 503, 503, 200, 200, 409]  # a rule counts only what earlier rules let pass
     drawn = []
-    for _ in range(2):
+    for _time in range(2):
         faults.clear()
         faults.add(Rule(Answer(500), probability=0.3, seed=42))
         drawn.append(statuses(40))
@@ -576,11 +576,11 @@ def test_a_watch_is_cut_after_some_events(plane: ControlPlane, faults: FaultProx
     rule = faults.add(Rule(CutWatch(after=2), times=1))
     create_three(plane, namespace)
     with open_watch(faults, namespace) as watch:
-        assert len({event_of(watch.readline()) for _ in range(2)}) == 2
+        assert len({event_of(watch.readline()) for _time in range(2)}) == 2
         with pytest.raises(http.client.IncompleteRead):
             watch.read()
     with open_watch(faults, namespace) as again:
-        assert len({event_of(again.readline()) for _ in range(3)}) == 3
+        assert len({event_of(again.readline()) for _time in range(3)}) == 3
     assert rule.hits == 1
 
 
@@ -661,7 +661,7 @@ def test_a_restarted_api_server_keeps_port_and_data(spare: ControlPlane) -> None
     spare.restart("kube-apiserver")
     assert spare.url == url
     assert spare.pids["kube-apiserver"] != before["kube-apiserver"]
-    _, found = spare.api.get(in_namespace("default", "survivor"))
+    _status, found = spare.api.get(in_namespace("default", "survivor"))
     assert found["metadata"]["uid"] == made["metadata"]["uid"]
 
 
@@ -776,7 +776,7 @@ def test_stop_leaves_no_process_and_no_file(tmp_path: Path) -> None:
 
 
 def test_a_killed_parent_leaves_no_process(other_process: tuple[subprocess.Popen[str], list[int], Path]) -> None:
-    process, pids, _ = other_process
+    process, pids, _folder = other_process
     process.kill()
     until(lambda: not any(runs(pid) for pid in pids), "the components to end")
 

@@ -48,7 +48,7 @@ def ask_pod(address: str, path: str = "/", method: str = "GET") -> tuple[int, st
 
 def test_a_deployment_of_nginx_becomes_available_and_answers(plane: ControlPlane, node_namespace: str) -> None:
     start_app(plane.api, node_namespace, "pages", image=images.NGINX_IMAGE, replicas=2)
-    _, deployment = plane.api.get(f"/apis/apps/v1/namespaces/{node_namespace}/deployments/pages")
+    _status, deployment = plane.api.get(f"/apis/apps/v1/namespaces/{node_namespace}/deployments/pages")
     assert deployment["status"]["availableReplicas"] == 2
     addresses = ready_addresses(plane.api, node_namespace, "pages")
     assert [ask_pod(address) for address in addresses] == [(200, "nginx of the lab\n")] * 2
@@ -59,7 +59,7 @@ def test_an_app_says_its_name_to_every_method_and_its_log_can_be_read(plane: Con
     [address] = ready_addresses(plane.api, node_namespace, "shop")
     for method in ("GET", "POST", "DELETE", "OPTIONS"):
         assert ask_pod(address, "/any/path?wait=1ms", method) == (200, "app shop\n")
-    _, pods = plane.api.get(f"/api/v1/namespaces/{node_namespace}/pods")
+    _status, pods = plane.api.get(f"/api/v1/namespaces/{node_namespace}/pods")
     [name] = [pod["metadata"]["name"] for pod in pods["items"]]
     assert plane.api.get(f"/api/v1/namespaces/{node_namespace}/pods/{name}/log")[0] == 200
 
@@ -68,7 +68,7 @@ def test_pods_of_other_namespaces_stay_pending(plane: ControlPlane, node: Node, 
     plane.api.create(*app(namespace, "stranger"))
 
     def refused() -> list[str]:
-        _, pods = plane.api.get(f"/api/v1/namespaces/{namespace}/pods")
+        _status, pods = plane.api.get(f"/api/v1/namespaces/{namespace}/pods")
         conditions = [one for pod in pods["items"] for one in pod["status"].get("conditions") or ()]
         return [one["message"] for one in conditions if one.get("reason") == "Unschedulable"]
 
@@ -79,7 +79,7 @@ def test_an_image_that_was_not_loaded_is_asked_of_nobody(plane: ControlPlane, no
     plane.api.create(*app(node_namespace, "unknown", image="registry.example.com/unknown:1"))
 
     def complaint() -> str:
-        _, events = plane.api.get(f"/api/v1/namespaces/{node_namespace}/events")
+        _status, events = plane.api.get(f"/api/v1/namespaces/{node_namespace}/events")
         return "".join(one["message"] for one in events["items"] if one["reason"] == "Failed")
 
     assert "127.0.0.1:1: connect: connection refused" in until(complaint, "the pull to fail", timeout=30)
@@ -103,7 +103,7 @@ def test_pods_outlive_a_kubelet_that_comes_back(plane: ControlPlane, node: Node,
 
 def containers_of(plane: ControlPlane, namespace: str, name: str) -> list[tuple[str, int]]:
     """The ids of an application's containers, and how often each was restarted."""
-    _, pods = plane.api.get(f"/api/v1/namespaces/{namespace}/pods", labelSelector=f"app={name}")
+    _status, pods = plane.api.get(f"/api/v1/namespaces/{namespace}/pods", labelSelector=f"app={name}")
     statuses = [status for pod in pods["items"] for status in pod["status"]["containerStatuses"]]
     return [(status["containerID"], status["restartCount"]) for status in statuses]
 
@@ -167,7 +167,7 @@ def traces(place: Place, directory: Path) -> list[str]:
     routes = subprocess.run(["ip", "route", "show"], capture_output=True, text=True, check=True).stdout
     return [
         *(line for line in Path("/proc/self/mounts").read_text().splitlines() if str(directory) in line),
-        *(f"bridge {place.bridge}" for _ in Path("/sys/class/net").glob(place.bridge)),
+        *(f"bridge {place.bridge}" for _link in Path("/sys/class/net").glob(place.bridge)),
         *(f"route {line}" for line in routes.splitlines() if f"metric {place.metric}" in line),
         *(f"cgroup {path}" for path in Path("/sys/fs/cgroup").glob(f"**{place.cgroup}")),
         *(f"process {pid}" for pid in processes_naming(str(directory))),

@@ -76,7 +76,7 @@ def test_two_processes_build_a_tool_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
     abandoned = tmp_path / "cache" / "tools" / ".building-etcd-long-ago"
     abandoned.mkdir(parents=True)
     command = [sys.executable, "-m", "lab", "build", "etcd"]
-    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _time in range(2)]
     told = {process.communicate(timeout=30)[0] for process in both}
     assert [process.returncode for process in both] == [0, 0]
     assert len(told) == 1

@@ -89,7 +89,7 @@ def make_routes(maintenance: Maintenance, count: int) -> list[Body]:
 def test_fifty_routes_of_twenty_workers_share_one_page_without_a_leak(maintenance: Maintenance) -> None:
     crowd = Crowd(maintenance, make_routes(maintenance, ROUTES))
     before = [shape(item) for item in crowd.now()]
-    _, listed = maintenance.api.get(INGRESSES.format(maintenance.namespace))
+    _status, listed = maintenance.api.get(INGRESSES.format(maintenance.namespace))
     since = listed["metadata"]["resourceVersion"]
     some = [("enabled", "disabled")[worker % 2] for worker in range(WORKERS)]
     others = [("disabled", "enabled")[worker % 2] for worker in range(WORKERS)]

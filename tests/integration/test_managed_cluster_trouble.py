@@ -296,7 +296,7 @@ def test_a_freeze_one_may_not_set_stops_it_before_the_first_deletion(
 
 
 def test_a_selector_takes_its_clusters_and_no_others(stage: Stage, detach: Detacher) -> None:
-    here = [member(stage, labels={SITE: "here"}) for _ in range(2)]
+    here = [member(stage, labels={SITE: "here"}) for _time in range(2)]
     there = member(stage, labels={SITE: "there"})
     result = succeeded(detach(**QUICK, label_selector=f"{SITE}=here"))
     assert [row["name"] for row in result["clusters"]] == sorted(here)

@@ -101,7 +101,7 @@ def test_one_run_frees_everything_and_it_stays_free(
             return operator
 
         def left_by_other_tests() -> list[Any]:
-            lists = [f"/apis/{group}/{version}/{plural}" for group, _, plural, version, _ in OPERATOR_KINDS]
+            lists = [f"/apis/{group}/{version}/{plural}" for group, _kind, plural, version, _scope in OPERATOR_KINDS]
             return [one for path in lists for one in stage.api.get(path)[1]["items"]]
 
         stage.afterwards(lambda: [stage.api.apply_crd(definition(*kind)) for kind in OPERATOR_KINDS])

@@ -28,7 +28,7 @@ def pod_of(operator: Operator) -> dict[str, Any]:
 
 
 def test_it_runs_where_the_restricted_standard_is_enforced(plane: ControlPlane, operator: Operator) -> None:
-    _, namespace = plane.api.get(f"/api/v1/namespaces/{operator.namespace}")
+    _status, namespace = plane.api.get(f"/api/v1/namespaces/{operator.namespace}")
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     pod = pod_of(operator)
     assert not pod["spec"].get("hostNetwork")
@@ -141,7 +141,7 @@ def make(plane: ControlPlane, *words: str) -> subprocess.CompletedProcess[str]:
 def keep_what_the_lab_needs(operator: Operator) -> None:
     """The way to the API server: owned by the lab too, it stays when others apply the manifests as they are."""
     path = f"/apis/apps/v1/namespaces/{operator.namespace}/deployments/{NAME}"
-    _, deployment = operator.plane.api.get(path)
+    _status, deployment = operator.plane.api.get(path)
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     way = [one for one in container["env"] if one["name"].startswith("KUBERNETES_SERVICE_")]
     assert len(way) == 2
@@ -156,7 +156,7 @@ def keep_what_the_lab_needs(operator: Operator) -> None:
 def test_make_deploys_it_and_takes_it_away_once_nothing_waits_for_it(plane: ControlPlane, operator: Operator) -> None:
     namespace = operator.namespace  # elsewhere a Drain is refused
     keep_what_the_lab_needs(operator)
-    _, reference = operator_image.built()
+    _archive, reference = operator_image.built()
     deployed = make(plane, "operator-deploy", f"IMAGE={reference}", "RIGHTS=drain-ngrok freeze")
     assert deployed.returncode == 0, deployed.stderr
     assert "successfully rolled out" in deployed.stdout

@@ -114,7 +114,7 @@ def test_who_cannot_look_is_not_told_that_nothing_waits(plane: ControlPlane) -> 
 
 
 def may(plane: ControlPlane, verb: str, group: str, resource: str, namespace: str = "") -> bool:
-    plural, _, part = resource.partition("/")
+    plural, _slash, part = resource.partition("/")
     what = {"verb": verb, "group": group, "resource": plural, "subresource": part, "namespace": namespace}
     spec = {"user": ACCOUNT, "groups": GROUPS, "resourceAttributes": what}
     review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}

@@ -202,7 +202,7 @@ def test_an_object_that_belongs_to_another_release_by_now_stays(remove: Remover,
     info = succeeded(remove.info(release(helm)))
     assert {row["object"]["name"] for row in info["members"] if not row["owned"]} == {"adopted", "unmarked"}
     result = succeeded(remove(release(helm)))
-    assert {name: verdict for name, (verdict, _) in kept(result).items()} == {
+    assert {name: verdict for name, (verdict, _reason) in kept(result).items()} == {
         "adopted": "not_owned",
         "unmarked": "not_owned",
     }
@@ -337,7 +337,7 @@ def test_a_kapp_application_goes_with_its_records_last_and_its_orphans_stay(
     assert records
     assert all(name.startswith("shop") for name in records)
     assert kept(result)["orphan"][0] == "keep"
-    _, listed = stage.api.get(f"/api/v1/namespaces/{here}/configmaps")
+    _status, listed = stage.api.get(f"/api/v1/namespaces/{here}/configmaps")
     assert sorted({item["metadata"]["name"] for item in listed["items"]} - {"kube-root-ca.crt"}) == ["orphan"]
     assert json.loads(kapp("list", "--json"))["Tables"][0]["Rows"] in (None, [])
     assert "no record" in warnings_of(unchanged_second_run(remove, members))
@@ -523,7 +523,7 @@ def inventory_ids(things: Iterable[Body]) -> list[str]:
     """`namespace_name_group_kind`, the way Flux and cli-utils write it."""
     ids = []
     for thing in things:
-        group, _, _version = thing["apiVersion"].rpartition("/")
+        group, _slash, _version = thing["apiVersion"].rpartition("/")
         name = thing["metadata"]["name"].replace(":", "__")
         ids.append(f"{thing['metadata'].get('namespace', '')}_{name}_{group}_{thing['kind']}")
     return ids
@@ -547,7 +547,7 @@ def test_a_flux_kustomization_lists_its_members_in_its_inventory(
     members = {"flux": {"name": "shop", "namespace": here}}
     result = succeeded(remove(members))
     assert remaining(stage, [*made, bystander]) == ["bystander", "taken-over", "unpruned"]
-    assert {name: verdict for name, (verdict, _) in kept(result).items()} == {
+    assert {name: verdict for name, (verdict, _reason) in kept(result).items()} == {
         "taken-over": "not_owned",
         "unpruned": "keep",
     }
@@ -617,7 +617,7 @@ def test_a_cli_utils_inventory_lists_its_members(remove: Remover, stage: Stage, 
     audit.begin_anew()
     result = succeeded(remove({"inventory": {"name": "inventory", "namespace": here}}))
     assert remaining(stage, [*made, record]) == ["detached", "nobodys", "other"]
-    assert {name: verdict for name, (verdict, _) in kept(result).items()} == {
+    assert {name: verdict for name, (verdict, _reason) in kept(result).items()} == {
         "detached": "keep",
         "nobodys": "not_owned",
         "other": "not_owned",

@@ -337,7 +337,7 @@ def test_a_webhook_that_refuses_the_stripping_of_finalizers_is_recognised(remove
     told = survivor(result)["blocked_by"]
     assert "webhook" in [blocker["what"] for blocker in told]
     assert "dead.example.com" in str(told)
-    status, _ = stage.api.delete(
+    status, _answer = stage.api.delete(
         f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/dead-{stage.namespace}"
     )
     assert status == 200  # or the stage could not be cleared
@@ -477,8 +477,8 @@ def test_what_a_deployment_owns_is_in_the_plan_and_deleted_by_ourselves(
     [app] = stage.put(deployment("app", here))
 
     def owned() -> list[str] | None:
-        _, pods = stage.api.get(f"/api/v1/namespaces/{here}/pods")
-        _, sets = stage.api.get(f"/apis/apps/v1/namespaces/{here}/replicasets")
+        _status, pods = stage.api.get(f"/api/v1/namespaces/{here}/pods")
+        _status, sets = stage.api.get(f"/apis/apps/v1/namespaces/{here}/replicasets")
         found = [item["metadata"]["name"] for item in (*(pods["items"] or ()), *(sets["items"] or ()))]
         return found if len(found) == 2 else None
 
@@ -733,7 +733,7 @@ def test_five_thousand_objects_of_ten_kinds_go_in_five_ranks_with_one_request_ea
     remove: Remover, stage: Stage, plane: ControlPlane, as_user: AsUser, audit: AuditTrail
 ) -> None:
     label = {"many": secrets.token_hex(4)}
-    spaces = [stage.another_namespace() for _ in range(NAMESPACES)]
+    spaces = [stage.another_namespace() for _time in range(NAMESPACES)]
     bodies = [
         body(api_version, kind, f"r{rank}-{n}", space, labels=label, **content)
         for (api_version, kind), content in MANY.items()
@@ -752,7 +752,7 @@ def test_five_thousand_objects_of_ten_kinds_go_in_five_ranks_with_one_request_ea
         for rank in range(RANKS)
     ]
     user = as_user("many", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}])
-    kinds = [kind for _, kind in MANY]
+    kinds = [kind for _version, kind in MANY]
     members = {"selector": {"label_selector": f"many={label['many']}", "kinds": kinds}}
     audit.begin_anew()
     result = succeeded(remove(members, user=user, deletion_order_rules=rules, timeout=300))
@@ -810,7 +810,7 @@ def test_the_evidence_is_complete_private_without_secrets_and_brings_the_objects
     expected = [["widget"], ["account", "map", "secret", "service"], [f"role-{here}"]]
     assert in_portions(deleted, expected) == expected
     barrier = [(row["event"], row.get("step")) for row in rows if row["event"] in ("stepbegan", "stepended")]
-    assert [event for event, _ in barrier] == ["stepbegan", "stepended"] * 2
+    assert [event for event, _step in barrier] == ["stepbegan", "stepended"] * 2
     report = files["report.md"].read_text()
     assert run.result["plan_hash"] in report
     assert f"role-{here}" in report or "cluster-scoped resources" in report

@@ -177,7 +177,7 @@ def test_a_real_sweep_of_one_namespace_spares_what_the_cluster_writes_into_it(re
     result = succeeded(remove(named(), deletion_groups=groups))
     assert remaining(stage, put) == []
     assert [api.get(path)[1] for path in (root, account)] == before
-    assert {verdict for verdict, _ in kept(result).values()} == {"protected"}
+    assert {verdict for verdict, _reason in kept(result).values()} == {"protected"}
 
 
 def _found(answer: tuple[int, Body]) -> Body | None:
@@ -193,7 +193,7 @@ def test_no_kind_of_the_cluster_itself_is_ever_swept(
         stage.put(body("v1", "Node", f"node-{secrets.token_hex(3)}", ""))
     result = remove(named(), check_mode=True, deletion_groups=[every(kind)], foreign_instances="cascade")
     succeeded(result)
-    protected = {name for name, (verdict, _) in kept(result).items() if verdict == "protected"}
+    protected = {name for name, (verdict, _reason) in kept(result).items() if verdict == "protected"}
     going = {name for wave in planned(result) for name in wave}
     assert protected
     assert not {"default", "kube-system", "v1.", "v1.apps", "system-node-critical", "exempt", "catch-all"} & going

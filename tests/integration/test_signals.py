@@ -131,7 +131,7 @@ def test_a_write_held_back_by_an_overloaded_server_is_not_sent_after_the_wish_to
             faults.clear()
             stop.set("received SIGTERM")
 
-        resource, _ = cluster.resolve("Widget")
+        resource, _warning = cluster.resolve("Widget")
         assert resource is not None
         record = cluster.read(resource, stage.namespace, "w")
         assert record is not None

@@ -217,7 +217,7 @@ def test_a_dead_controller_is_told_before_anything_hangs_and_force_goes_on(
     group = definition["spec"]["group"]
     here = stage.namespace
     things = stage.put(
-        instance(definition, "first", here, f"{group}/cleanup"), deployment(f"{group.split('.')[0]}-operator", here)
+        instance(definition, "first", here, f"{group}/cleanup"), deployment(f"{group.partition('.')[0]}-operator", here)
     )
     stopped = uninstaller(*things, definition, namespace=here)
     assert "has no available replica" in failed(stopped)
@@ -236,7 +236,7 @@ def test_force_reaches_what_goes_before_the_workloads(stage: Stage, uninstaller:
     here = stage.namespace
     things = stage.put(
         body(f"{group}/v1", "Region", "north", "", f"{group}/cleanup"),
-        deployment(f"{group.split('.')[0]}-operator", here),
+        deployment(f"{group.partition('.')[0]}-operator", here),
     )
     done = succeeded(uninstaller(*things, definition, namespace=here, force=True, force_after=0))
     assert done["steps"][0]["name"] == "custom resources"
@@ -261,7 +261,7 @@ def test_a_living_controller_is_waited_for(stage: Stage, uninstaller: Uninstalle
     definition = defined(stage)
     group = definition["spec"]["group"]
     here = stage.namespace
-    [operator] = stage.put(deployment(f"{group.split('.')[0]}-operator", here))
+    [operator] = stage.put(deployment(f"{group.partition('.')[0]}-operator", here))
     bring_to_life(stage, operator)
     [order] = stage.put(instance(definition, "first", here, f"{group}/cleanup"))
 

@@ -89,7 +89,7 @@ class Operator:
     def _renew(self, pod: str) -> None:
         spec = {"holderIdentity": pod, "leaseDurationSeconds": LEASE_SECONDS, "renewTime": _now()}
         name = f"{self._name}-leader"
-        status, _ = self._api.patch(f"{self._leases}/{name}", {"spec": spec}, fieldManager=MANAGER)
+        status, _answer = self._api.patch(f"{self._leases}/{name}", {"spec": spec}, fieldManager=MANAGER)
         if status == 404:
             lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name}, "spec": spec}
             self._api.post(self._leases, lease, fieldManager=MANAGER)

@@ -160,7 +160,7 @@ class FaultProxy:
     def _accept(self) -> None:
         while not self._closing.is_set():
             try:
-                raw, _ = self._listener.accept()
+                raw, _address = self._listener.accept()
             except OSError:
                 return
             thread = threading.Thread(target=self._converse, args=(raw,), name="fault-proxy-client", daemon=True)

@@ -193,8 +193,8 @@ class Relay:
 
 
 def _seen(head: Head, body: bytes) -> SeenRequest:
-    method, target, _ = head.first_line.split(" ", 2)
-    path, _, query = target.partition("?")
+    method, target, _version = head.first_line.split(" ", 2)
+    path, _mark, query = target.partition("?")
     watch = parse_qs(query, keep_blank_values=True).get("watch", ["false"])[-1]
     is_watch = watch.lower() not in ("false", "0") or "/watch/" in path
     return SeenRequest(method, path, unquote_plus(query), head.headers, body, time.monotonic(), is_watch)

@@ -72,7 +72,7 @@ class Wire:
         raw = self._take(end + 4)
         first, *rest = raw[:-4].decode("latin-1").split("\r\n")
         pairs = (line.partition(":") for line in rest)
-        return Head(first, {name.strip().lower(): value.strip() for name, _, value in pairs}, raw)
+        return Head(first, {name.strip().lower(): value.strip() for name, _colon, value in pairs}, raw)
 
     def body(self, head: Head) -> bytes:
         """The whole body that belongs to this head."""
@@ -168,7 +168,7 @@ def _readable(*sockets: ssl.SSLSocket, seconds: float | None = None) -> list[ssl
     by_number = {sock.fileno(): sock for sock in sockets}
     for number in by_number:
         poll.register(number, select.POLLIN)
-    return [by_number[number] for number, _ in poll.poll(None if seconds is None else seconds * 1000)]
+    return [by_number[number] for number, _event in poll.poll(None if seconds is None else seconds * 1000)]
 
 
 def as_chunk(data: bytes) -> bytes:

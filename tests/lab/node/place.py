@@ -121,7 +121,7 @@ def _cgroups(place: Place) -> list[Path]:
 def _pruned(branch: Path) -> bool:
     """Remove a branch from its leaves up; False while the kernel still holds some of it."""
     try:
-        for folder, _, _ in os.walk(branch, topdown=False):
+        for folder, _folders, _files in os.walk(branch, topdown=False):
             os.rmdir(folder)
     except FileNotFoundError:
         pass

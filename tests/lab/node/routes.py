@@ -24,7 +24,7 @@ def definitions() -> Iterator[dict[str, Any]]:
 
 def install(plane: ControlPlane) -> None:
     """Bring the kinds into a control plane; they can be used on return. Those that are there already cost nothing."""
-    _, present = plane.api.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
+    _status, present = plane.api.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
     names = {one["metadata"]["name"] for one in present["items"]}
     missing = [one for one in definitions() if one["metadata"]["name"] not in names]
     with ThreadPoolExecutor(8, thread_name_prefix="lab-routes") as pool:

@@ -72,7 +72,7 @@ class Traefik(Stoppable):
             user = plane.user("traefik")
             leaving.callback(revoke, plane.api, grant(plane.api, user, routes.traefik_rules()))
             for one in CLASSES:
-                status, _ = plane.api.post(plane.api.path_of(one, collection=True), one)
+                status, _answer = plane.api.post(plane.api.path_of(one, collection=True), one)
                 if status != 409:  # there already, for another Traefik
                     leaving.callback(plane.api.delete, plane.api.path_of(one))
             environment = {**os.environ, "KUBECONFIG": str(user.kubeconfig)}

@@ -56,7 +56,7 @@ def start_app(api: Api, namespace: str, name: str, *, image: str = APP_IMAGE, re
     api.create(*app(namespace, name, image=image, replicas=replicas))
 
     def up() -> bool:
-        _, deployment = api.get(f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
+        _status, deployment = api.get(f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
         available = deployment["status"].get("availableReplicas") == replicas
         return available and len(ready_addresses(api, namespace, name)) == replicas
 
@@ -66,7 +66,7 @@ def start_app(api: Api, namespace: str, name: str, *, image: str = APP_IMAGE, re
 def ready_addresses(api: Api, namespace: str, service: str) -> list[str]:
     """The addresses of a Service's ready pods."""
     path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
-    _, slices = api.get(path, labelSelector=f"kubernetes.io/service-name={service}")
+    _status, slices = api.get(path, labelSelector=f"kubernetes.io/service-name={service}")
     return [
         address
         for one in slices.get("items", ())

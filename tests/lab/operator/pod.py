@@ -101,7 +101,7 @@ class Operator(Stoppable):
     def pods(self) -> list[dict[str, Any]]:
         """All of them, also one that is on its way out."""
         selector = f"app.kubernetes.io/name={NAME}"
-        _, found = self.plane.api.get(f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector=selector)
+        _status, found = self.plane.api.get(f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector=selector)
         pods: list[dict[str, Any]] = found.get("items") or []
         return pods
 

@@ -146,7 +146,7 @@ class Api:
         ]
 
         def usable() -> dict[str, Any] | None:
-            _, seen = self.get(path)
+            _status, seen = self.get(path)
             # A CRD nobody has looked at yet has `conditions: null`.
             conditions = {c["type"]: c["status"] for c in seen.get("status", {}).get("conditions") or ()}
             served = conditions.get("Established") == "True" and all(self.get(url, limit=1)[0] == 200 for url in lists)

@@ -76,7 +76,7 @@ def _question(rules: list[dict[str, Any]], namespace: str | None) -> dict[str, A
     rule = rules[0]
     if rule.get("nonResourceURLs"):
         return {"nonResourceAttributes": {"path": rule["nonResourceURLs"][0], "verb": rule["verbs"][0]}}
-    resource, _, subresource = rule["resources"][0].partition("/")
+    resource, _slash, subresource = rule["resources"][0].partition("/")
     return {
         "resourceAttributes": {
             "group": rule.get("apiGroups", [""])[0],
