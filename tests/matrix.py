@@ -6,6 +6,7 @@
 
 Each combination has an environment of its own, kept in the cache. Standard library only.
 Run: python3 tests/matrix.py [--core 2.17 ...] [--python 3.12 ...] [--integration]
+Run: python3 tests/matrix.py --list      (the combinations as JSON, for .github/workflows/matrix.yml)
 """
 
 from __future__ import annotations
@@ -109,6 +110,9 @@ class Place:
 
 def main() -> int:
     options = parsed()
+    if options.list:
+        print(json.dumps(listed()))
+        return 0
     LOGS.mkdir(parents=True, exist_ok=True)
     combinations = list(chosen(options.core, options.python))
     checks: dict[str, Callable[[Place], str]] = {"unit": unit, "docs": docs, "playbooks": playbooks}
@@ -131,7 +135,18 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--core", nargs="+", choices=SUPPORTED, default=[], help="all of them if none is named")
     parser.add_argument("--python", nargs="+", choices=pythons, default=[], help="all that the core supports")
     parser.add_argument("--integration", action="store_true", help="the quick integration tests, too")
+    parser.add_argument("--list", action="store_true", help="only print the combinations, as JSON")
     return parser.parse_args()
+
+
+def listed() -> list[dict[str, str]]:
+    """Those at both ends also run the quick integration tests."""
+    every = [(core, python) for core, pythons in SUPPORTED.items() for python in pythons]
+    ends = (every[0], every[-1])
+    return [
+        {"core": core, "python": python, "more": "--integration" if (core, python) in ends else ""}
+        for core, python in every
+    ]
 
 
 def version(text: str) -> tuple[int, ...]:
