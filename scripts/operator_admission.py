@@ -132,15 +132,16 @@ def binding() -> dict[str, Any]:
 def files() -> dict[Path, str]:
     kustomization = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
     return {
-        FOLDER / "requests.yaml": _text(policy(), binding()),
-        FOLDER / "kustomization.yaml": _text({**kustomization, "resources": ["requests.yaml"]}),
+        FOLDER / "policy.yaml": _text(policy()),
+        FOLDER / "binding.yaml": _text(binding()),
+        FOLDER / "kustomization.yaml": _text({**kustomization, "resources": ["policy.yaml", "binding.yaml"]}),
     }
 
 
-def _text(*documents: dict[str, Any]) -> str:
+def _text(document: dict[str, Any]) -> str:
     header = (ROOT / "galaxy.yml").read_text(encoding="utf-8").partition("\n\n")[0]
-    bodies = [yaml.dump(one, Dumper=operator_crds.Indented, sort_keys=False, width=110) for one in documents]
-    return f"{header}\n\n# Made by scripts/operator_admission.py.\n" + "".join(f"---\n{body}" for body in bodies)
+    body = yaml.dump(document, Dumper=operator_crds.Indented, sort_keys=False, width=110)
+    return f"{header}\n\n# Made by scripts/operator_admission.py.\n---\n{body}"
 
 
 def main() -> int:

@@ -379,8 +379,10 @@ def files() -> dict[Path, str]:
     kustomization = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
     made = {
         CONFIG / "rbac" / "operator_role.yaml": _text(_role("sunset-operator", operator_rules(), {})),
-        CONFIG / "rbac" / "user_roles.yaml": _text(*user_roles()),
     }
+    for role in user_roles():
+        name = role["metadata"]["name"].removeprefix("sunset-").replace("-", "_")
+        made[CONFIG / "rbac" / f"{name}_role.yaml"] = _text(role)
     for feature in features():
         folder = CONFIG / "rights" / feature.name
         rules = list(rules_of(feature.rights))
@@ -414,10 +416,10 @@ def _in_some_namespaces(feature: Feature, rules: list[dict[str, Any]]) -> dict[P
     }
 
 
-def _text(*documents: Mapping[str, Any]) -> str:
+def _text(document: Mapping[str, Any]) -> str:
     header = (ROOT / "galaxy.yml").read_text(encoding="utf-8").partition("\n\n")[0]
-    bodies = [yaml.dump(one, Dumper=operator_crds.Indented, sort_keys=False, width=110) for one in documents]
-    return f"{header}\n\n# Made by scripts/operator_rbac.py.\n" + "".join(f"---\n{body}" for body in bodies)
+    body = yaml.dump(document, Dumper=operator_crds.Indented, sort_keys=False, width=110)
+    return f"{header}\n\n# Made by scripts/operator_rbac.py.\n---\n{body}"
 
 
 def main() -> int:

@@ -22,7 +22,7 @@ from lab.waiting import until
 pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parents[2]
-POLICY = ROOT / "operator" / "config" / "admission" / "requests.yaml"
+POLICY = [ROOT / "operator" / "config" / "admission" / f"{part}.yaml" for part in ("policy", "binding")]
 FILES = sorted((ROOT / "operator" / "config" / "crd").glob("*s.yaml"))  # all but the kustomization
 
 
@@ -39,7 +39,7 @@ def definitions(plane: ControlPlane) -> Iterator[list[dict[str, Any]]]:
 @pytest.fixture(scope="module")
 def rules(plane: ControlPlane, definitions: list[dict[str, Any]]) -> Iterator[str]:
     """The admission policy, in force; the namespace is the operator's own."""
-    made = list(yaml.safe_load_all(POLICY.read_text()))
+    made = [yaml.safe_load(file.read_text()) for file in POLICY]
     label = {"app.kubernetes.io/name": "sunset-operator"}
     home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators-own", "labels": label}}
     plane.api.create(*made, home)

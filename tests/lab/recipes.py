@@ -28,6 +28,7 @@ OLDEST_RUST = (1, 88)
 class Recipe(Protocol):
     @property
     def name(self) -> str: ...
+
     @property
     def expected_seconds(self) -> int:
         """Cold build on two cores, for the progress line only."""
