@@ -29,16 +29,16 @@ demo: ## see it work on a real control plane on this machine
 	@echo "demo: starts a control plane and takes things out of it (1 minute; the first time also builds the lab's tools)"
 	$(INSIDE) demo/run.sh $(ARGS)
 
-quick: ## unit tests and lint (90 s)
+quick: ## unit tests and lint (2 minutes)
 	@$(PYTHON) scripts/run_tests.py quick
 
 test: ## the same, and the quick third of the integration tests on a real API server (8 minutes; the first time 20)
 	@$(PYTHON) scripts/run_tests.py test
 
-test-rest: ## what make test leaves out: the other integration tests, a real node, the network, sanity (20 minutes)
+test-rest: ## what make test leaves out: the other integration tests, a real node, the network, sanity (35 minutes)
 	@$(PYTHON) scripts/run_tests.py rest
 
-test-all: ## everything, each test once (25 minutes; the first time 60)
+test-all: ## everything, each test once (40 minutes; the first time 70)
 	@$(PYTHON) scripts/run_tests.py all
 
 lint: ## all checks that read the code and the tarball; formats the code, unless CI=true (90 s)

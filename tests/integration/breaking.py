@@ -60,11 +60,11 @@ def somebody_answers(stage: Stage, name: str = "guard", *, ready: bool = True) -
 
 def dead_converter(stage: Stage) -> tuple[Body, Body]:
     """A definition whose one object is stored in a version that is not the preferred one, and nobody converts."""
-    made = define(stage, crd("Gizmo", f"{secrets.token_hex(4)}.example.com"))
-    spec = made["spec"]
-    swapped = [{**version, "storage": version["name"] == "v1beta1"} for version in spec["versions"]]
-    path = stage.api.path_of(made)
-    assert stage.api.patch(path, {"spec": {"versions": swapped}})[0] == 200
+    definition = crd("Gizmo", f"{secrets.token_hex(4)}.example.com")
+    for version in definition["spec"]["versions"]:
+        version["storage"] = version["name"] == "v1beta1"
+    made = define(stage, definition)
+    spec, path = made["spec"], stage.api.path_of(made)
     thing = body(f"{spec['group']}/v1beta1", "Gizmo", "stored", stage.namespace)
     [stored] = stage.put(thing)
     client = {"service": {"namespace": stage.namespace, "name": "convert"}}

@@ -264,6 +264,7 @@ def _surroundings(directory: Path, kubeconfig: Path) -> dict[str, str]:
     return {
         **settings(directory),
         "ANSIBLE_REMOTE_TEMP": str(directory / "remote"),
+        "ANSIBLE_ASYNC_DIR": str(directory / "async"),
         "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
         "K8S_AUTH_KUBECONFIG": str(kubeconfig),
     }

@@ -224,6 +224,7 @@ def test_release_metadata_that_grows_without_end_is_refused(remove: Remover, sta
 # -- kapp, ApplySet, inventory -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_forged_kapp_application_deletes_nothing_of_others(
     remove: Remover, stage: Stage, tenant: Api, victims: list[Body], plane: ControlPlane, billing: str, tmp_path: Path
 ) -> None:
