@@ -35,6 +35,7 @@ SOME_TESTS = (
     "tests/integration/test_lab.py::test_kubectl_takes_the_kubeconfig",
 )
 ANSIBLE_CFG = "[defaults]\nstdout_callback = no_such_callback\n"
+pytestmark = pytest.mark.quick
 IN_MODIFY, IN_OPEN, IN_CREATE = 0x2, 0x20, 0x100
 
 
