@@ -45,9 +45,14 @@ class Resource:
 
     def path(self, namespace: str | None = None, name: str | None = None) -> str:
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        scope = f"/namespaces/{quote(namespace, safe=':')}" if self.namespaced and namespace else ""
-        leaf = f"/{quote(name, safe=':')}" if name else ""
+        scope = f"/namespaces/{_in_path(namespace)}" if self.namespaced and namespace else ""
+        leaf = f"/{_in_path(name)}" if name else ""
         return f"{root}{scope}/{self.plural}{leaf}"
+
+
+def _in_path(name: str) -> str:
+    # No object is named with half a surrogate pair, but YAML can say it: that is a 404 and no crash.
+    return quote(name, safe=":", errors="surrogatepass")
 
 
 class Record(NamedTuple):

@@ -2,23 +2,23 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Stand-ins for the world outside: a clock that moves only when somebody waits, connections that answer from a script,
-and a small API server in memory. No sleeping, no network.
+"""Stand-ins for the world outside: a clock that moves only when somebody waits, connections that answer from a script.
+
+No sleeping, no network. The API server in memory is in `fake_api_server`.
 """
 
 from __future__ import annotations
 
-import copy
+import functools
 import gzip
 import json
 import threading
 import urllib.parse
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import jsonpatch
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
@@ -27,7 +27,6 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cl
 from ansible_collections.sunset.kube.plugins.module_utils.kube.endpoint import Endpoint
 from ansible_collections.sunset.kube.plugins.module_utils.kube.transport import Transport
 from ansible_collections.sunset.kube.plugins.module_utils.kube.wire import Left
-from ansible_collections.sunset.kube.plugins.module_utils.labels import parse_selector
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource, record_of
 
 ENDPOINT = Endpoint("api.example.com", 6443)
@@ -42,6 +41,8 @@ STATEFULSETS = Resource("apps", "v1", "StatefulSet", "statefulsets", True, "stat
 DAEMONSETS = Resource("apps", "v1", "DaemonSet", "daemonsets", True, "daemonset", ("ds",), VERBS)
 LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases", True, "lease", (), VERBS)
 SERVED = (PODS, NAMESPACES, NODES, DEPLOYMENTS, STATEFULSETS, DAEMONSETS, LEASES, DOMAINS)
+
+Key = tuple[str, str, str, str]  # of an object: group, plural, namespace, name
 
 # The server's clock: Thu, 01 Jan 2026 00:00:00 GMT.
 SERVER_NOW = 1767225600.0
@@ -71,7 +72,11 @@ class FakeClock:
         self.advance(seconds)
 
     def wait(self, condition: threading.Condition, seconds: float) -> None:
-        self.sleep(seconds)
+        condition.release()  # what happens meanwhile is told by other threads
+        try:
+            self.sleep(seconds)
+        finally:
+            condition.acquire()
 
     def at(self, when: float, action: Callable[[], Any]) -> None:
         self._agenda.append((when, action))
@@ -103,14 +108,79 @@ class Asked:
 
     @property
     def path(self) -> str:
-        return urllib.parse.urlsplit(self.target).path
+        return self.target.partition("?")[0]
 
-    @property
+    @functools.cached_property
     def query(self) -> dict[str, str]:
-        return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.target).query, keep_blank_values=True))
+        return dict(urllib.parse.parse_qsl(self.target.partition("?")[2], keep_blank_values=True))
 
     def json(self) -> Any:
         return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request for one kind, taken apart."""
+
+    verb: str
+    resource: Resource
+    namespace: str
+    name: str
+    subresource: str
+    asked: Asked
+
+    @property
+    def key(self) -> Key:
+        return self.resource.group, self.resource.plural, self.namespace, self.name
+
+    def covers(self, key: Key) -> bool:
+        """Is this one of the objects that are listed or watched?"""
+        resource = self.resource
+        return key[1] == resource.plural and key[0] == resource.group and self.namespace in ("", key[2])
+
+    @property
+    def which(self) -> str:
+        return f"{self.resource.kind} {self.namespace}/{self.name}".replace(" /", " ")
+
+    @property
+    def dry_run(self) -> bool:
+        return "All" in (self.asked.query.get("dryRun"), *self._options.get("dryRun", ()))
+
+    @property
+    def metadata_only(self) -> bool:
+        return "PartialObjectMetadata" in self.asked.headers.get("Accept", "")
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.asked.json() if self.verb == "delete" else {}
+        return found
+
+    def line(self) -> str:
+        """What this write is about to do, in one line."""
+        if self.verb not in ("create", "delete", "patch", "update"):
+            return ""
+        action, how = getattr(self, f"_{self.verb}")()
+        how = [*how, "dry run"] if self.dry_run else how
+        return f"{action} {self.which}" + (f" ({', '.join(how)})" if how else "")
+
+    def _create(self) -> tuple[str, list[str]]:
+        return "create", []
+
+    def _update(self) -> tuple[str, list[str]]:
+        return self.subresource or "update", []
+
+    def _delete(self) -> tuple[str, list[str]]:
+        grace, propagation = self._options.get("gracePeriodSeconds"), self._options["propagationPolicy"]
+        how = [] if grace is None else [f"grace {grace}"]
+        return "delete", how + ([] if propagation == "Background" else [propagation])
+
+    def _patch(self) -> tuple[str, list[str]]:
+        body = self.asked.json()
+        tests = [one for one in body if one["op"] == "test"] if isinstance(body, list) else []
+        for action, field in (("strip", "/metadata/finalizers/"), ("detach", "/metadata/ownerReferences/")):
+            if values := [one["value"] for one in tests if one["path"].startswith(field)]:
+                return action, values[::-1] if action == "strip" else sorted(values)
+        return "patch", []
 
 
 class Stream:
@@ -118,7 +188,7 @@ class Stream:
 
     def __init__(self, *parts: bytes | BaseException | Callable[[Callable[[], None]], Any], status: int = 200) -> None:
         self.status = status
-        self.parts = parts
+        self.parts: Iterable[bytes | BaseException | Callable[[Callable[[], None]], Any]] = parts
         self.on_quiet: Callable[[], None] = lambda: None
 
     def __iter__(self) -> Iterator[bytes]:
@@ -144,6 +214,7 @@ class FakeConnection:
         self.is_open = False
         self.closed = 0
         self.cut_by_somebody = threading.Event()
+        self.on_end: Callable[[], None] = lambda: None
 
     def exchange(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes, left: Left
@@ -171,10 +242,12 @@ class FakeConnection:
 
     def cut(self) -> None:
         self.cut_by_somebody.set()
+        self.on_end()
 
     def close(self) -> None:
         self.closed += 1
         self.is_open = False
+        self.on_end()
 
 
 class Script:
@@ -259,233 +332,3 @@ class Told(list[Any]):
 
     def __call__(self, event: Any) -> None:
         self.append(event)
-
-
-class FakeServer:
-    """An API server in memory: discovery, lists in pages, reads, guarded writes, access reviews and watches.
-
-    `refuse` answers chosen requests with something else; `before` lets something happen just before one is served.
-    """
-
-    def __init__(self, *resources: Resource) -> None:
-        self.resources = resources or SERVED
-        self.objects: dict[tuple[str, str, str], dict[str, Any]] = {}
-        self.asked: list[Asked] = []
-        self.page_size: int | None = None
-        self._version = 100
-        self._events: list[tuple[int, str, dict[str, Any]]] = []
-        self._refusals: list[tuple[str, str, deque[Reply] | Reply]] = []
-        self._before: list[tuple[str, Callable[[], Any]]] = []
-        self._moved = threading.Condition(threading.RLock())
-
-    def connect(self, endpoint: Endpoint) -> FakeConnection:
-        connection = FakeConnection(lambda asked: self._answer(asked, connection), endpoint)
-        return connection
-
-    def add(self, resource: Resource, name: str, namespace: str = "shop", **more: Any) -> dict[str, Any]:
-        """Put an object there. `finalizers`, `labels` … go to its metadata, `spec`, `status` to the object."""
-        whole = {key: more.pop(key) for key in ("spec", "status") if key in more}
-        meta = metadata(name, namespace if resource.namespaced else "", **more)
-        thing = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": meta, **whole}
-        self._store("ADDED", resource, thing)
-        return thing
-
-    def get(self, resource: Resource, name: str, namespace: str = "shop") -> dict[str, Any] | None:
-        return self.objects.get((resource.plural, namespace if resource.namespaced else "", name))
-
-    def remove(self, resource: Resource, name: str, namespace: str = "shop") -> None:
-        with self._moved:
-            thing = self.objects.pop((resource.plural, namespace if resource.namespaced else "", name))
-            self._publish("DELETED", resource, thing)
-
-    def refuse(self, method: str, path: str, *replies: Reply) -> None:
-        """Requests whose path begins like this get these replies; the only or last one for ever."""
-        self._refusals.append((method, path, deque(replies)))
-
-    def before(self, method: str, action: Callable[[], Any]) -> None:
-        """Once, just before the next request of this method is served."""
-        self._before.append((method, action))
-
-    def methods(self) -> list[str]:
-        return [asked.method for asked in self.asked]
-
-    def writes(self) -> list[Asked]:
-        return [asked for asked in self.asked if asked.method in ("PATCH", "DELETE")]
-
-    # -- serving -------------------------------------------------------------------------------------------------------
-
-    def _answer(self, asked: Asked, connection: FakeConnection) -> Reply:
-        with self._moved:
-            self.asked.append(asked)
-            self._moved.notify_all()
-            for entry in [entry for entry in self._before if entry[0] == asked.method][:1]:
-                self._before.remove(entry)
-                entry[1]()
-            for method, path, replies in self._refusals:
-                if method == asked.method and asked.path.startswith(path):
-                    return replies.popleft() if len(replies) > 1 else replies[0]
-            reply = self._serve(asked, connection)
-        if isinstance(reply, Answer):
-            reply.headers.setdefault("date", SERVER_DATE)
-        return reply
-
-    def _serve(self, asked: Asked, connection: FakeConnection) -> Reply:
-        if asked.path in ("/api", "/apis"):
-            return answer(200, self._discovery(core=asked.path == "/api"))
-        if asked.path.endswith("/selfsubjectaccessreviews"):
-            return answer(201, {"kind": "SelfSubjectAccessReview", "status": {"allowed": True}})
-        for resource in self.resources:
-            found, namespace, name = _place(resource, asked.path)
-            if found:
-                return self._serve_kind(asked, connection, resource, namespace, name)
-        return refusal(404, "NotFound", "the server could not find the requested resource")
-
-    def _serve_kind(
-        self, asked: Asked, connection: FakeConnection, resource: Resource, namespace: str, name: str
-    ) -> Reply:
-        if not name:
-            return self._watch(asked, connection, resource) if "watch" in asked.query else self._list(asked, resource)
-        thing = self.objects.get((resource.plural, namespace, name))
-        if thing is None:
-            return refusal(404, "NotFound", f'{resource.plural} "{name}" not found')
-        if asked.method == "PATCH":
-            return self._patch(asked, resource, thing)
-        if asked.method == "DELETE":
-            return self._delete(asked, resource, thing)
-        return answer(200, thing)
-
-    def _list(self, asked: Asked, resource: Resource) -> Answer:
-        _found, namespace, _name = _place(resource, asked.path)
-        matching = [
-            thing
-            for (plural, where, _n), thing in sorted(self.objects.items())
-            if plural == resource.plural and namespace in ("", where) and _selected(thing, asked.query)
-        ]
-        size = self.page_size or int(asked.query.get("limit", "0")) or len(matching)
-        start = int(asked.query.get("continue", "0"))
-        more = {"continue": str(start + size)} if start + size < len(matching) else {}
-        return answer(
-            200,
-            {
-                "kind": f"{resource.kind}List",
-                "metadata": {"resourceVersion": str(self._version), **more},
-                "items": matching[start : start + size] or None,  # as the API server does
-            },
-        )
-
-    def _patch(self, asked: Asked, resource: Resource, thing: dict[str, Any]) -> Answer:
-        try:
-            changed = jsonpatch.apply_patch(copy.deepcopy(thing), asked.json())
-        except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException):
-            return refusal(422, "Invalid", "the server rejected our request due to an error in our request")
-        if asked.query.get("dryRun") == "All":
-            return answer(200, changed)
-        if changed["metadata"].get("deletionTimestamp") and not changed["metadata"].get("finalizers"):
-            self.objects.pop((resource.plural, changed["metadata"].get("namespace", ""), changed["metadata"]["name"]))
-            self._publish("DELETED", resource, changed)
-        else:
-            self._store("MODIFIED", resource, changed)
-        return answer(200, changed)
-
-    def _delete(self, asked: Asked, resource: Resource, thing: dict[str, Any]) -> Answer:
-        options = asked.json()
-        meta = thing["metadata"]
-        if options["preconditions"]["uid"] != meta["uid"]:
-            return refusal(409, "Conflict", "the UID in the precondition does not match")
-        if options.get("dryRun") == ["All"]:
-            return answer(200, thing)
-        if meta.get("finalizers"):
-            meta.setdefault("deletionTimestamp", "2026-01-01T00:00:00Z")
-            meta.setdefault("deletionGracePeriodSeconds", 0)
-            self._store("MODIFIED", resource, thing)
-            return answer(200, thing)
-        self.remove(resource, meta["name"], meta.get("namespace", ""))
-        return answer(200, {"kind": "Status", "status": "Success", "details": {"uid": meta["uid"]}})
-
-    def _watch(self, asked: Asked, connection: FakeConnection, resource: Resource) -> Stream:
-        since = int(asked.query["resourceVersion"])
-        _found, namespace, _name = _place(resource, asked.path)
-
-        def lines() -> Iterator[bytes]:
-            seen = since
-            while True:
-                with self._moved:
-                    fresh = [event for event in self._events if event[0] > seen]
-                    if not fresh:
-                        # Short turns, because a cut does not notify; nothing is decided on this time.
-                        self._moved.wait(0.01)
-                if connection.cut_by_somebody.is_set():
-                    return
-                for version, kind, thing in fresh:
-                    seen = version
-                    ours = thing["kind"] == resource.kind
-                    if ours and namespace in ("", thing["metadata"].get("namespace", "")):
-                        yield json.dumps({"type": kind, "object": thing}).encode()
-
-        class Live(Stream):
-            def __iter__(self) -> Iterator[bytes]:
-                return lines()
-
-        return Live()
-
-    def _store(self, event: str, resource: Resource, thing: dict[str, Any]) -> None:
-        with self._moved:
-            meta = thing["metadata"]
-            self.objects[(resource.plural, meta.get("namespace", ""), meta["name"])] = thing
-            self._publish(event, resource, thing)
-
-    def _publish(self, event: str, resource: Resource, thing: dict[str, Any]) -> None:
-        with self._moved:
-            self._version += 1
-            thing["metadata"]["resourceVersion"] = str(self._version)
-            self._events.append((self._version, event, copy.deepcopy(thing)))
-            self._moved.notify_all()
-
-    def _discovery(self, *, core: bool) -> dict[str, Any]:
-        groups: dict[str, dict[str, list[Resource]]] = {}
-        for resource in self.resources:
-            if (resource.group == "") is core:
-                groups.setdefault(resource.group, {}).setdefault(resource.version, []).append(resource)
-        return {
-            "kind": "APIGroupDiscoveryList",
-            "items": [
-                {
-                    "metadata": {"name": group},
-                    "versions": [
-                        {"version": version, "freshness": "Current", "resources": [_discovered(r) for r in resources]}
-                        for version, resources in versions.items()
-                    ],
-                }
-                for group, versions in groups.items()
-            ],
-        }
-
-
-def _discovered(resource: Resource) -> dict[str, Any]:
-    return {
-        "resource": resource.plural,
-        "responseKind": {"group": resource.group, "version": resource.version, "kind": resource.kind},
-        "scope": "Namespaced" if resource.namespaced else "Cluster",
-        "singularResource": resource.singular,
-        "shortNames": list(resource.short_names),
-        "verbs": sorted(resource.verbs),
-    }
-
-
-def _place(resource: Resource, path: str) -> tuple[bool, str, str]:
-    """Does this path lead to the kind, and to which namespace and name?"""
-    root = resource.path().removesuffix(f"/{resource.plural}")
-    parts = [urllib.parse.unquote(part) for part in path.removeprefix(root).strip("/").split("/")]
-    if not path.startswith(root + "/"):
-        return False, "", ""
-    namespace = ""
-    if resource.namespaced and len(parts) >= 3 and parts[0] == "namespaces":
-        namespace, parts = parts[1], parts[2:]
-    if parts[0] != resource.plural or len(parts) > 2:
-        return False, "", ""
-    return True, namespace, parts[1] if len(parts) == 2 else ""
-
-
-def _selected(thing: dict[str, Any], query: Mapping[str, str]) -> bool:
-    fits = parse_selector(query.get("labelSelector", ""))
-    return fits(thing["metadata"].get("labels") or {})

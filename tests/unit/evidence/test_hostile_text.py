@@ -175,8 +175,8 @@ def test_reports_hold_nothing_raw_and_nothing_active() -> None:
 
 def told_of_hostile_roles() -> Any:
     cluster = shop_with(ROLE)
-    for name in NAMES:
-        cluster.add(ROLE, name, finalizers=["shop.example.com/cleanup"], deleted=True)
+    for number, name in enumerate(NAMES):
+        cluster.add(ROLE, name, uid=f"u{number}", finalizers=["shop.example.com/cleanup"], deleted=True)
     return explained(cluster, Target(namespace="shop"))
 
 

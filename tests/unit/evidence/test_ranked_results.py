@@ -30,7 +30,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     NO_CONTEXTS,
     ROLES,
     SECRETS,
-    FakeCluster,
+    InMemoryCluster,
     When,
     api_error,
     named_members,
@@ -46,8 +46,8 @@ GROUPS = [{"predefinedResourceGroup": "namespaced-resources"}]
 ONLY_SEALED = "Secrets are only kept encrypted, with undo_vault_password, when the task runs on the controller"
 
 
-def cluster() -> FakeCluster:
-    made = FakeCluster()
+def cluster() -> InMemoryCluster:
+    made = InMemoryCluster()
     made.add(CONFIG_MAPS, "a")
     made.add(CONFIG_MAPS, "kept", annotations={"sunset.dev/keep": "true"})
     made.add(ROLES, "web")
@@ -146,7 +146,7 @@ def test_what_was_kept_late_and_what_was_replaced_is_told_with_its_reason() -> N
 
 
 def test_a_survivor_says_what_holds_it_and_for_how_long() -> None:
-    made = FakeCluster()
+    made = InMemoryCluster()
     made.add(DOMAINS, "web", finalizers=[F])
     found = ranked_result(ranked(made, members=named_members((DOMAINS, "web")), timeout=60), REQUESTS)
     [survivor] = found["survivors"]
@@ -155,7 +155,7 @@ def test_a_survivor_says_what_holds_it_and_for_how_long() -> None:
 
 
 def test_a_refusal_is_a_survivor_and_is_counted() -> None:
-    made = FakeCluster()
+    made = InMemoryCluster()
     made.add(DOMAINS, "web")
     made.refusals["Domain shop/web"] = api_error(403, "Forbidden", "no")
     found = ranked_result(ranked(made, members=named_members((DOMAINS, "web"))), REQUESTS)
@@ -168,7 +168,7 @@ def test_a_plan_that_was_refused_shows_its_steps_all_the_same() -> None:
 
 
 def test_long_lists_are_cut_and_say_so_while_the_files_are_complete() -> None:
-    made = FakeCluster()
+    made = InMemoryCluster()
     for number in range(250):
         made.add(CONFIG_MAPS, f"k{number}", annotations={"sunset.dev/keep": "true"})
         made.add(SECRETS, f"s{number}")
@@ -201,7 +201,7 @@ def test_the_plan_file_names_what_is_kept_and_can_be_written() -> None:
 
 
 def test_rows_of_a_plan_are_numbered_by_wave() -> None:
-    made = FakeCluster()
+    made = InMemoryCluster()
     path = "/namespaces/shop/ConfigMap/b"
     made.add(CONFIG_MAPS, "a", annotations={"config.kubernetes.io/depends-on": path})
     made.add(CONFIG_MAPS, "b")
@@ -225,7 +225,7 @@ def test_objects_are_kept_for_the_undo_folder(params: dict[str, Any], kept: bool
 
 
 def test_what_is_left_out_of_the_bundle_is_a_line_of_text() -> None:
-    made = FakeCluster()
+    made = InMemoryCluster()
     made.add(SECRETS, "password")
     bundle = undo_bundle(ranked(made, members=named_members((SECRETS, "password")), evidence_dir="x"))
     assert bundle is not None
@@ -233,7 +233,7 @@ def test_what_is_left_out_of_the_bundle_is_a_line_of_text() -> None:
 
 
 def test_no_content_of_a_secret_is_in_result_plan_diff_or_bundle() -> None:
-    made = FakeCluster()
+    made = InMemoryCluster()
     made.add(SECRETS, "password", data={"key": "c2VjcmV0"}, annotations={"note": "x"})
     done = ranked(made, members=named_members((SECRETS, "password")), evidence_dir="x")
     everything = [ranked_result(done, REQUESTS), ranked_plan(done), ranked_diff(done), undo_bundle(done)]

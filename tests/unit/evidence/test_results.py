@@ -32,12 +32,12 @@ from ansible_collections.sunset.kube.plugins.module_utils.well_known import (
     DEFINITIONS,
     WEBHOOK_CONFIGURATIONS,
 )
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DOMAINS,
     SERVED,
     SERVER_NOW,
     FakeClock,
-    FakeServer,
     Told,
     cluster_on,
     named,

@@ -19,24 +19,24 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     NO_CONTEXTS,
     WEBHOOKS,
-    FakeCluster,
+    InMemoryCluster,
 )
 
 F = "shop.example.com/cleanup"
 KNOWN = "finalizer.acme.cert-manager.io"
 
 
-def going(*, operator: bool = False) -> FakeCluster:
+def going(*, operator: bool = False) -> InMemoryCluster:
     """Namespace shop on its way out."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop", deleted=True, labels={"kubernetes.io/metadata.name": "shop"})
     if operator:
         cluster.add(DEPLOYMENTS, "shop-operator", deleted=True, finalizers=["x.example.org/y"], spec={"replicas": 1})
     return cluster
 
 
-def graph_of(cluster: FakeCluster, **target: str) -> dict[str, Any]:
-    told = explain_blockers(Target(**(target or {"namespace": "shop"})), cluster, NO_CONTEXTS, Told())  # type: ignore[arg-type]
+def graph_of(cluster: InMemoryCluster, **target: str) -> dict[str, Any]:
+    told = explain_blockers(Target(**(target or {"namespace": "shop"})), cluster, NO_CONTEXTS, Told())
     graph = wait_graph([told])
     assert graph is not None
     return graph
@@ -65,7 +65,7 @@ def test_objects_that_wait_alike_are_one_node_with_some_names_and_all_of_them_co
 
 
 def test_a_controller_is_told_with_its_state_and_the_finalizers_that_wait_for_it() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(DEPLOYMENTS, "shop-operator", "ops", spec={"replicas": 1}, status={"availableReplicas": 1})
     cluster.add(DOMAINS, "web", deleted=True, finalizers=[F, "shop.example.com/other"])
     found = node(graph_of(cluster, kind="domains"), "Deployment ops/shop-operator")
@@ -91,7 +91,7 @@ def test_every_arrow_of_a_circle_is_marked_and_no_other() -> None:
 
 
 def test_a_cut_for_many_is_one_command_and_says_what_it_costs() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name in "ab":
         cluster.add(DOMAINS, name, deleted=True, finalizers=[KNOWN])
     [arc] = graph_of(cluster, kind="domains")["arcs"]
@@ -100,7 +100,7 @@ def test_a_cut_for_many_is_one_command_and_says_what_it_costs() -> None:
 
 
 def test_what_is_alive_not_known_or_protected_is_never_proposed_for_a_cut() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(DEPLOYMENTS, "shop-operator", "ops", spec={"replicas": 1}, status={"availableReplicas": 1})
     cluster.add(DOMAINS, "web", deleted=True, finalizers=[F, "who.example.org/x", "kubernetes.io/pvc-protection"])
     assert [arc["cut"] for arc in graph_of(cluster, kind="domains")["arcs"]] == ["", "", ""]
@@ -132,9 +132,9 @@ def test_a_great_graph_is_cut_to_what_can_be_read_and_the_rest_is_counted() -> N
 
 
 def test_where_nothing_waits_there_is_no_graph() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(DOMAINS, "web")
-    assert wait_graph([explain_blockers(Target(kind="domains"), cluster, NO_CONTEXTS, Told())]) is None  # type: ignore[arg-type]
+    assert wait_graph([explain_blockers(Target(kind="domains"), cluster, NO_CONTEXTS, Told())]) is None
     assert wait_graph([]) is None
 
 

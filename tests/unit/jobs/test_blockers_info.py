@@ -16,7 +16,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, perform
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.blockers_info import JOB
 from ansible_collections.sunset.kube.plugins.modules import blockers_info
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, NAMESPACES, FakeServer, Told, cluster_on
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, NAMESPACES, Told, cluster_on
 
 
 @pytest.fixture

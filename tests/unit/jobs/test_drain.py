@@ -16,7 +16,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, perform
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import drain as drain_job
 from ansible_collections.sunset.kube.plugins.modules import drain
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, FakeServer, cluster_on
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, cluster_on
 
 F = "example.com/cleanup"
 PROFILE = {

@@ -16,7 +16,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, perform
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.finalizer import JOB
 from ansible_collections.sunset.kube.plugins.modules import finalizer as module
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, FakeServer, answer, cluster_on, named, refusal
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, answer, cluster_on, named, refusal
 from ansible_collections.sunset.kube.tests.unit.teardown.finalizer_runs import DEFAULTS, F
 
 PARAMS: dict[str, Any] = {

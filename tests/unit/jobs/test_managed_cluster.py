@@ -16,7 +16,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTION, perform
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.managed_cluster import ARGUMENTS, JOB
 from ansible_collections.sunset.kube.plugins.modules import managed_cluster
-from ansible_collections.sunset.kube.tests.unit.fakes import SERVED, FakeServer, cluster_on
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import SERVED, cluster_on
 from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_fakes import (
     ADDONS,
     CLUSTER_ROLE_BINDINGS,

@@ -17,7 +17,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.front import CONNECTIO
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import members_info as members_job
 from ansible_collections.sunset.kube.plugins.module_utils.jobs import ranked_delete as ranked_job
 from ansible_collections.sunset.kube.plugins.modules import members_info, ranked_delete
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, FakeServer, answer, cluster_on
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, answer, cluster_on
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import named_members
 
 JOBS = {job.name: job for job in (ranked_job.JOB, members_job.JOB)}

@@ -18,13 +18,13 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import List
 from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Interrupted, Problem, Refused
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DOMAINS,
     NAMESPACES,
     NODES,
     PODS,
     FakeClock,
-    FakeServer,
     Script,
     answer,
     cluster_on,
@@ -84,7 +84,7 @@ def test_whether_a_kind_is_installed_is_asked_anew_each_time() -> None:
     server = FakeServer(PIPELINES)
     cluster = cluster_on(server)
     assert cluster.is_installed(PIPELINES)
-    server.resources = (PODS,)
+    server.served[:] = [PODS]
     assert not cluster.is_installed(PIPELINES)
 
 
@@ -118,7 +118,7 @@ def test_whole_objects_are_read_one_by_one_or_by_labels() -> None:
     cluster = cluster_on(server)
     assert cluster.read_whole(DOMAINS, "shop", "web") == web
     assert cluster.read_whole(DOMAINS, "shop", "gone") is None
-    assert cluster.list_whole(DOMAINS, "shop", "app=shop") == [web]
+    assert cluster.list_whole(DOMAINS, "shop", "app=shop") == [{key: web[key] for key in ("metadata", "spec")}]
 
 
 def two_namespaces() -> FakeServer:

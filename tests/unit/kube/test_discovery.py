@@ -19,11 +19,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import 
 )
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Unreachable
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DEPLOYMENTS,
     DOMAINS,
     PODS,
-    FakeServer,
     Script,
     answer,
     named,

@@ -22,11 +22,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import (
     read_object,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DOMAINS,
     NODES,
     PODS,
-    FakeServer,
     Script,
     answer,
     metadata,

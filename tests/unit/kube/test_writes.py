@@ -29,11 +29,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import (
     remove_finalizers,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.objects import record_of
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DOMAINS,
     NAMESPACES,
     NODES,
-    FakeServer,
     Script,
     answer,
     metadata,

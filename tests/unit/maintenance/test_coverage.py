@@ -12,7 +12,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.coverage i
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.route_kinds import ROUTE_KINDS
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.scene import Route, Scene
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, FakeServer, cluster_on, refusal
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, cluster_on, refusal
 
 KINDS = {kind.kind: kind for kind in reversed(ROUTE_KINDS)}
 INGRESSES = Resource("networking.k8s.io", "v1", "Ingress", "ingresses", True, verbs=VERBS)

@@ -32,7 +32,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.pausing im
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.route_kinds import ROUTE_KINDS
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.scene import Route
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef, Resource
-from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, FakeClock, FakeServer, Told, cluster_on, refusal
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, FakeClock, Told, cluster_on, refusal
 
 APPLICATIONS = Resource("argoproj.io", "v1alpha1", "Application", "applications", True, verbs=VERBS)
 CONFIG_MAPS = Resource("", "v1", "ConfigMap", "configmaps", True, verbs=VERBS)

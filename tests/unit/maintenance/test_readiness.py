@@ -9,7 +9,8 @@ from __future__ import annotations
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.outcome import Run
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.readiness import let_controllers_notice
-from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock, FakeServer, Told, cluster_on
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock, Told, cluster_on
 
 
 def test_controllers_are_not_given_more_time_than_the_task_has() -> None:

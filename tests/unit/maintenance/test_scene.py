@@ -24,7 +24,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.scene impo
 )
 from ansible_collections.sunset.kube.plugins.module_utils.objects import ObjectRef, Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Refused
-from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, FakeServer, cluster_on
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, cluster_on
 from ansible_collections.sunset.kube.tests.unit.maintenance.route_shapes import (
     INGRESS,
     OTHER_PAGE,

@@ -19,7 +19,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.maintenance.pages.sour
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.route_kinds import ROUTE_KINDS, RouteKind
 from ansible_collections.sunset.kube.plugins.module_utils.maintenance.verifying import questions_for, verify
 from ansible_collections.sunset.kube.plugins.module_utils.problems import TimedOut
-from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock, FakeServer, Told, cluster_on, named
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock, Told, cluster_on, named
 
 KINDS = {kind.kind: kind for kind in reversed(ROUTE_KINDS)}
 PAGE = "0123456789"

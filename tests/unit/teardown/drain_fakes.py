@@ -6,21 +6,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Did
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.drain import ARGUMENTS
-from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Written
-from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
+from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadFields
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.drain import DrainOutcome, drain
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.options import DrainOptions, parse_drain
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.profile import Profile, read_profile
-from ansible_collections.sunset.kube.tests.unit.fakes import DAEMONSETS, DEPLOYMENTS, VERBS, Told
+from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, Call, Told
 from ansible_collections.sunset.kube.tests.unit.teardown.policy_fakes import BINDINGS, POLICIES, PoliciesWork
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, a_kind
 
 F, OLD, G = "shop.example.com/cleanup", "old.example.com/cleanup", "bank.example.com/hold"
 EXISTS = "gateway-exists-finalizer.gateway.networking.k8s.io"
@@ -28,18 +26,14 @@ NAME, PLACE = "shop.example.com/controller-name", "shop.example.com/controller-n
 OURS, OURS_GATEWAY = "shop.example.com/ingress-controller", "shop.example.com/gateway-controller"
 
 
-def _kind(group: str, kind: str, plural: str, namespaced: bool = True) -> Resource:
-    return Resource(group, "v1", kind, plural, namespaced, kind.lower(), (), VERBS)
-
-
-INGRESSES = _kind("networking.k8s.io", "Ingress", "ingresses")
-INGRESS_CLASSES = _kind("networking.k8s.io", "IngressClass", "ingressclasses", False)
-ROUTES = _kind("gateway.networking.k8s.io", "HTTPRoute", "httproutes")
-GATEWAYS = _kind("gateway.networking.k8s.io", "Gateway", "gateways")
-GATEWAY_CLASSES = _kind("gateway.networking.k8s.io", "GatewayClass", "gatewayclasses", False)
-BASKETS = _kind("shop.example.com", "Basket", "baskets")
-STORES = _kind("shop.example.com", "Store", "stores")
-OPERATORS = _kind("shop.example.com", "ShopOperator", "shopoperators")
+INGRESSES = a_kind("networking.k8s.io", "Ingress", "ingresses")
+INGRESS_CLASSES = a_kind("networking.k8s.io", "IngressClass", "ingressclasses", False)
+ROUTES = a_kind("gateway.networking.k8s.io", "HTTPRoute", "httproutes")
+GATEWAYS = a_kind("gateway.networking.k8s.io", "Gateway", "gateways")
+GATEWAY_CLASSES = a_kind("gateway.networking.k8s.io", "GatewayClass", "gatewayclasses", False)
+BASKETS = a_kind("shop.example.com", "Basket", "baskets")
+STORES = a_kind("shop.example.com", "Store", "stores")
+OPERATORS = a_kind("shop.example.com", "ShopOperator", "shopoperators")
 PRODUCT = (INGRESSES, INGRESS_CLASSES, ROUTES, GATEWAYS, GATEWAY_CLASSES, BASKETS, STORES, OPERATORS)
 
 SHOP: dict[str, Any] = {
@@ -90,10 +84,9 @@ class DrainCluster(PoliciesWork):
     """With the product's kinds, admission policies that work, and pods that go when their controller is scaled."""
 
     def __init__(self) -> None:
-        super().__init__(*SERVED, *PRODUCT, DAEMONSETS, POLICIES, BINDINGS)
-        self.stop = StopSign()
-        self.freeze_works = True
+        super().__init__(*SERVED, *PRODUCT, POLICIES, BINDINGS)
         self.pods_stay = False
+        self.server.controllers.append(self._scale)
 
     def deploy(
         self, available: int = 1, replicas: int = 1, namespace: str = "ops", name: str = "shop-operator"
@@ -115,8 +108,8 @@ class DrainCluster(PoliciesWork):
         return list(self.metadata(resource, name, namespace).get("finalizers") or ())
 
     def metadata(self, resource: Resource, name: str, namespace: str = "shop") -> dict[str, Any]:
-        place = namespace if resource.namespaced else ""
-        found: dict[str, Any] = self.objects[resource.group, resource.plural, place, name]["metadata"]
+        thing: Any = self.server.get(resource, name, namespace)
+        found: dict[str, Any] = thing["metadata"]
         return found
 
     def replicas(self, name: str = "shop-operator", namespace: str = "ops") -> int:
@@ -126,26 +119,10 @@ class DrainCluster(PoliciesWork):
         """Every write but probes of the freeze, without what went by itself."""
         return [line for line in self.log if not line.startswith("gone") and "-probe" not in line]
 
-    def create(self, resource: Resource, namespace: str, item: Mapping[str, Any], *, dry_run: bool = False) -> Written:
-        self._unless_stopped()
-        return super().create(resource, namespace, item, dry_run=dry_run)
-
-    def merge_patch(
-        self, resource: Resource, record: Record, patch: Mapping[str, Any], *, dry_run: bool = False
-    ) -> Written:
-        written = super().merge_patch(resource, record, patch, dry_run=dry_run)
-        thing = self.objects.get((resource.group, resource.plural, record.namespace, record.name))
-        if resource.group == "apps" and thing and not self.pods_stay:
+    def _scale(self, call: Call) -> None:
+        thing = self.objects.get(call.key)
+        if call.verb == "patch" and call.resource.group == "apps" and thing and not self.pods_stay:
             thing["status"]["replicas"] = thing["spec"]["replicas"]
-        return written
-
-    def _begin(self, action: str, resource: Resource, record: Record, how: str = "") -> tuple[Any, Written | None]:
-        self._unless_stopped()
-        return super()._begin(action, resource, record, how)
-
-    def _unless_stopped(self) -> None:
-        if not self.cleaning:
-            self.stop.raise_if_set()
 
 
 class LivingOperator:

@@ -14,7 +14,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer imp
     parse_options,
     remove_named_finalizers,
 )
-from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock, FakeServer, Told, cluster_on
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock, Told, cluster_on
 
 F = "example.com/cleanup"
 

@@ -6,37 +6,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from ansible_collections.sunset.kube.plugins.module_utils.kube.writes import Effect, Written
+from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import Answer
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.tests.unit.fakes import VERBS
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.fakes import Call, refusal
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import InMemoryCluster, a_kind
 
 _GROUP = "admissionregistration.k8s.io"
+POLICIES = a_kind(_GROUP, "ValidatingAdmissionPolicy", "validatingadmissionpolicies", False)
+BINDINGS = a_kind(_GROUP, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", False)
 
 
-def _kind(kind: str, plural: str) -> Resource:
-    return Resource(_GROUP, "v1", kind, plural, False, kind.lower(), (), VERBS)
-
-
-POLICIES = _kind("ValidatingAdmissionPolicy", "validatingadmissionpolicies")
-BINDINGS = _kind("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings")
-
-
-class PoliciesWork(FakeCluster):
+class PoliciesWork(InMemoryCluster):
     """A probe is denied while its policy is bound."""
 
     freeze_works = True
 
-    def create(self, resource: Resource, namespace: str, item: Mapping[str, Any], *, dry_run: bool = False) -> Written:
-        name = item["metadata"]["name"]
-        frozen = name.removesuffix("-probe")
+    def __init__(self, *resources: Resource) -> None:
+        super().__init__(*resources)
+        self.server.meddlers.append(self._deny)
+
+    def _deny(self, call: Call) -> Answer | None:
+        frozen = call.name.removesuffix("-probe")
         bound = {thing["spec"]["policyName"] for key, thing in self.objects.items() if key[1] == BINDINGS.plural}
-        if name != frozen and frozen in bound and self.freeze_works:
-            policy = self.objects[POLICIES.group, POLICIES.plural, "", frozen]
-            said = policy["spec"]["validations"][0]["message"]
-            problem = api_error(403, "Forbidden", f"ValidatingAdmissionPolicy '{frozen}' denied request: {said}")
-            return Written(Effect.REFUSED, problem=problem)
-        return super().create(resource, namespace, item, dry_run=dry_run)
+        if call.verb != "create" or call.name == frozen or frozen not in bound or not self.freeze_works:
+            return None
+        said = self.objects[POLICIES.group, POLICIES.plural, "", frozen]["spec"]["validations"][0]["message"]
+        return refusal(403, "Forbidden", f"ValidatingAdmissionPolicy '{frozen}' denied request: {said}")

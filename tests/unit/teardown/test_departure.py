@@ -25,11 +25,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.departure imp
     Leaver,
     delete_and_wait,
 )
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DOMAINS,
     PODS,
     FakeClock,
-    FakeServer,
     StandingClock,
     Told,
     cluster_on,
@@ -302,7 +302,7 @@ def test_everything_is_deleted_watched_and_waited_for() -> None:
         """Takes its finalizer off as soon as it sees the deletion."""
         with server._moved:
             server._moved.wait_for(
-                lambda: "deletionTimestamp" in server.objects["domains", "shop", "held"]["metadata"], 10
+                lambda: "deletionTimestamp" in server.objects[DOMAINS.group, "domains", "shop", "held"]["metadata"], 10
             )
             server.remove(DOMAINS, "held")
 

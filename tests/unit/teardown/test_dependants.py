@@ -14,7 +14,7 @@ from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAIN
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     REPLICA_SETS,
-    FakeCluster,
+    InMemoryCluster,
     member,
 )
 
@@ -26,15 +26,15 @@ def owned_by(*owners: str) -> dict[str, Any]:
 WEB = "Deployment-shop-web"
 
 
-def found(cluster: FakeCluster, *members: Member, **listed: Any) -> list[str]:
+def found(cluster: InMemoryCluster, *members: Member, **listed: Any) -> list[str]:
     looker = Looker(cluster, Told())
     for resource in listed.values():
         looker.everything(resource)
     return sorted(f"{each.ref}, {each.source}" for each in find_dependants(list(members), looker))
 
 
-def deployment() -> FakeCluster:
-    cluster = FakeCluster()
+def deployment() -> InMemoryCluster:
+    cluster = InMemoryCluster()
     cluster.add(REPLICA_SETS, "web-1", **owned_by(WEB))
     cluster.add(PODS, "web-1-a", **owned_by("ReplicaSet-shop-web-1"))
     cluster.add(PODS, "stranger", **owned_by("somebody"))
@@ -61,27 +61,27 @@ def test_only_kinds_that_a_controller_makes_are_looked_for() -> None:
 
 
 def test_every_kind_that_was_listed_anyway_is_looked_through() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "state", **owned_by("Domain-shop-web"))
     assert found(cluster, member(DOMAINS), listed=CONFIG_MAPS) == ["ConfigMap shop/state, owned by Domain shop/web"]
     assert found(cluster, member(DOMAINS)) == []
 
 
 def test_what_somebody_else_owns_as_well_is_left_to_the_garbage_collector() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(PODS, "shared", **owned_by("StatefulSet-shop-web", "somebody"))
     assert found(cluster, member(STATEFULSETS)) == []
 
 
 def test_what_two_members_own_is_found_once() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(PODS, "shared", **owned_by("StatefulSet-shop-a", "StatefulSet-shop-b"))
     assert len(found(cluster, member(STATEFULSETS, "a"), member(STATEFULSETS, "b"))) == 1
 
 
 def test_what_is_owned_through_two_dependants_is_found_whatever_the_order() -> None:
     """A grandchild with two parents: it may be looked at before the second parent is known."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name in "ab":
         cluster.add(REPLICA_SETS, name, **owned_by(WEB))
     cluster.add(PODS, "shared", **owned_by("ReplicaSet-shop-a", "ReplicaSet-shop-b"))
@@ -94,6 +94,6 @@ def test_a_member_is_not_its_own_dependant() -> None:
 
 
 def test_what_comes_and_goes_by_itself_is_left_alone() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(LEASES, "lock", **owned_by("Domain-shop-web"))
     assert found(cluster, member(DOMAINS), listed=LEASES) == []

@@ -31,13 +31,13 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer imp
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.finalizer_rules import Wish
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.verdicts import Fate
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DEPLOYMENTS,
     DOMAINS,
     NAMESPACES,
     NODES,
     FakeClock,
-    FakeServer,
     Told,
     answer,
     named,
@@ -67,7 +67,7 @@ def stayed(outcome: FinalizerOutcome) -> list[tuple[str, str, Fate]]:
 
 
 def left(server: FakeServer) -> dict[str, list[str]]:
-    return {name: thing["metadata"].get("finalizers") for (_p, _n, name), thing in server.objects.items()}
+    return {name: thing["metadata"].get("finalizers") for (*_place, name), thing in server.objects.items()}
 
 
 # -- the usual run -----------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     ENDPOINTS,
     EVENTS,
     SLICES,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
     member,
 )
@@ -44,14 +44,14 @@ def plan_of(*waves: list[Member], kept: tuple[Member, ...] = ()) -> Plan:
     return Plan(steps, unmatched=entries(kept, Fate.KEEP))
 
 
-def strangers(cluster: FakeCluster, plan: Plan) -> list[str]:
+def strangers(cluster: InMemoryCluster, plan: Plan) -> list[str]:
     looker = Looker(cluster, Told())
     look_into_namespaces([entry.member for entry in plan.going], looker)
     return [f"{each.member.ref}: {each.why}" for each in find_foreign(plan, looker)]
 
 
 def test_a_definition_whose_instances_all_go_takes_nobody_along() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(DOMAINS, "web")
     for waves in (
         ([member(DOMAINS)], [member(DEFINITIONS, DEFINITION)]),
@@ -61,7 +61,7 @@ def test_a_definition_whose_instances_all_go_takes_nobody_along() -> None:
 
 
 def test_a_definition_with_instances_outside_the_plan_takes_them_along() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name in ("web", "a", "b"):
         cluster.add(DOMAINS, name)
     assert strangers(cluster, plan_of([member(DOMAINS)], [member(DEFINITIONS, DEFINITION)])) == [
@@ -71,26 +71,26 @@ def test_a_definition_with_instances_outside_the_plan_takes_them_along() -> None
 
 
 def test_an_instance_that_is_kept_would_go_along_too() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(DOMAINS, "web")
     plan = plan_of([member(DEFINITIONS, DEFINITION)], kept=(member(DOMAINS),))
     assert len(strangers(cluster, plan)) == 1
 
 
 def test_a_definition_that_is_not_served_any_more_has_no_instances() -> None:
-    cluster = FakeCluster(DEFINITIONS)
+    cluster = InMemoryCluster(DEFINITIONS)
     assert strangers(cluster, plan_of([member(DEFINITIONS, DEFINITION)])) == []
 
 
 def test_instances_that_cannot_be_seen_are_a_failure() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.unseen["domains"] = api_error(500, "InternalError", "conversion webhook failed")
     with pytest.raises(Problem, match="conversion webhook failed"):
         strangers(cluster, plan_of([member(DEFINITIONS, DEFINITION)]))
 
 
 def test_a_namespace_with_content_outside_the_plan_takes_it_along() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "web")
     cluster.add(PODS, "stranger")
     cluster.add(PODS, "elsewhere", "bank")
@@ -111,19 +111,19 @@ COMES_BY_ITSELF = {
 
 @pytest.mark.parametrize(("resource", "name"), named(COMES_BY_ITSELF))
 def test_what_comes_and_goes_with_a_namespace_is_nobodys(resource: Any, name: str) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(resource, name)
     assert strangers(cluster, plan_of([member(NAMESPACES, "shop")])) == []
 
 
 def test_other_kinds_take_nobody_along() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(PODS, "x")
     assert strangers(cluster, plan_of([member(CONFIG_MAPS)])) == []
 
 
 def test_a_refusal_names_the_first_and_counts_the_rest() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name in ("a", "b"):
         cluster.add(PODS, "x", name)
     plan = plan_of([member(NAMESPACES, "a"), member(NAMESPACES, "b")])

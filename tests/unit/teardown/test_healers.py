@@ -24,7 +24,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     SERVED,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
     member,
     named_members,
@@ -40,11 +40,11 @@ BY_ARGO = {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/web"}
 SELF_HEAL = {"syncPolicy": {"automated": {"selfHeal": True}}}
 
 
-def everything() -> FakeCluster:
-    return FakeCluster(*SERVED, *GITOPS, WORKS)
+def everything() -> InMemoryCluster:
+    return InMemoryCluster(*SERVED, *GITOPS, WORKS)
 
 
-def texts(cluster: FakeCluster, *members: Member) -> list[str]:
+def texts(cluster: InMemoryCluster, *members: Member) -> list[str]:
     return [one.text for one in find_healers(members, cluster)]
 
 
@@ -177,6 +177,6 @@ def test_loud_ones_come_before_those_that_cannot_be_seen_and_quiet_ones() -> Non
 
 
 def test_a_cluster_without_any_of_these_tools_is_asked_nothing() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     assert texts(cluster, member(DEPLOYMENTS, labels={"app.kubernetes.io/instance": "shop"})) == []
     assert cluster.lists == []

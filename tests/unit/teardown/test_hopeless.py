@@ -23,7 +23,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     ROLE_BINDINGS,
     ROLES,
     SECRETS,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
     named_members,
     ranked,
@@ -35,24 +35,26 @@ OF_THE_KIND = f"{DOMAINS.group}/cleanup"
 SOON = PATIENCE + BETWEEN + 2
 
 
-def held(*finalizers: str) -> FakeCluster:
-    cluster = FakeCluster()
+def held(*finalizers: str) -> InMemoryCluster:
+    cluster = InMemoryCluster()
     cluster.add(DOMAINS, "web", finalizers=list(finalizers))
     return cluster
 
 
-def operator(cluster: FakeCluster, *, wanted: int, available: int = 0, name: str = "shop-operator") -> FakeCluster:
+def operator(
+    cluster: InMemoryCluster, *, wanted: int, available: int = 0, name: str = "shop-operator"
+) -> InMemoryCluster:
     cluster.add(DEPLOYMENTS, name, "ops", spec={"replicas": wanted}, status={"availableReplicas": available})
     return cluster
 
 
-def lease(cluster: FakeCluster, renewed: str, name: str = "shop-operator") -> FakeCluster:
+def lease(cluster: InMemoryCluster, renewed: str, name: str = "shop-operator") -> InMemoryCluster:
     spec = {"holderIdentity": "pod", "leaseDurationSeconds": 15, "renewTime": renewed}
     cluster.add(LEASES, name, "ops", spec=spec)
     return cluster
 
 
-def allowed(cluster: FakeCluster, account: str, group: str) -> FakeCluster:
+def allowed(cluster: InMemoryCluster, account: str, group: str) -> InMemoryCluster:
     """A running workload whose name says nothing, with an account that may change these kinds."""
     pod = {"spec": {"serviceAccountName": account, "containers": []}}
     cluster.add(DEPLOYMENTS, account, "ops", spec={"replicas": 1, "template": pod}, status={"availableReplicas": 1})
@@ -66,11 +68,11 @@ def allowed(cluster: FakeCluster, account: str, group: str) -> FakeCluster:
     return cluster
 
 
-def remove(cluster: FakeCluster, **params: Any) -> RankedOutcome:
+def remove(cluster: InMemoryCluster, **params: Any) -> RankedOutcome:
     return ranked(cluster, **{"members": named_members((DOMAINS, "web")), "timeout": 600, **params})
 
 
-HOPELESS: dict[str, Callable[[], FakeCluster]] = {
+HOPELESS: dict[str, Callable[[], InMemoryCluster]] = {
     "a known product that is not there": lambda: held(KNOWN),
     "a controller that is scaled to zero": lambda: operator(held(OWN), wanted=0),
     "a Lease that nobody has renewed for long": lambda: lease(held(OWN), "2025-12-31T20:00:00Z"),
@@ -82,7 +84,7 @@ HOPELESS: dict[str, Callable[[], FakeCluster]] = {
 
 
 @pytest.mark.parametrize("make", named(HOPELESS))
-def test_what_nobody_is_left_to_let_go_is_reported_in_seconds(make: Callable[[], FakeCluster]) -> None:
+def test_what_nobody_is_left_to_let_go_is_reported_in_seconds(make: Callable[[], InMemoryCluster]) -> None:
     cluster = make()
     outcome = remove(cluster)
     assert outcome.seconds < SOON
@@ -98,22 +100,22 @@ def test_it_can_be_switched_off() -> None:
     assert (type(outcome.failure), outcome.seconds) == (TimedOut, 600.0)
 
 
-def bare_pod(cluster: FakeCluster) -> FakeCluster:
+def bare_pod(cluster: InMemoryCluster) -> InMemoryCluster:
     cluster.add(PODS, "cert-manager-6d8f", "cert-manager")
     return cluster
 
 
-def stopping_pod(cluster: FakeCluster) -> FakeCluster:
+def stopping_pod(cluster: InMemoryCluster) -> InMemoryCluster:
     cluster.add(PODS, "shop-operator-6d8f", "ops", deleted=True)
     return operator(cluster, wanted=0)
 
 
-def unseen(cluster: FakeCluster, plural: str) -> FakeCluster:
+def unseen(cluster: InMemoryCluster, plural: str) -> InMemoryCluster:
     cluster.unseen[plural] = api_error(403, "Forbidden")
     return cluster
 
 
-WAITED_FOR: dict[str, Callable[[], FakeCluster]] = {
+WAITED_FOR: dict[str, Callable[[], InMemoryCluster]] = {
     "a controller that lives": lambda: operator(held(OWN), wanted=1, available=1),
     "one without a ready replica, which may be starting": lambda: operator(held(OWN), wanted=1),
     "one nobody knows": lambda: held(OWN),
@@ -139,14 +141,14 @@ WAITED_FOR: dict[str, Callable[[], FakeCluster]] = {
 
 
 @pytest.mark.parametrize("make", named(WAITED_FOR))
-def test_whoever_may_still_act_is_waited_for(make: Callable[[], FakeCluster]) -> None:
+def test_whoever_may_still_act_is_waited_for(make: Callable[[], InMemoryCluster]) -> None:
     outcome = remove(make(), timeout=120)
     assert (type(outcome.failure), outcome.seconds) == (TimedOut, 120.0)
 
 
 def test_who_runs_beside_a_stale_lease_is_waited_for_on_a_kind_of_kubernetes_too() -> None:
     """Rights are not asked for there: nearly everybody may change a ConfigMap."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "web", finalizers=[OWN])
     lease(cluster, "2025-12-31T20:00:00Z", name="a1.shop.example.com")
     operator(cluster, wanted=1, available=1, name="rebuilt")

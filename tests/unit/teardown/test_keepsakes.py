@@ -19,7 +19,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     ROLES,
     SECRETS,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
     member,
 )
@@ -31,7 +31,7 @@ def step(*members: Member, name: str = "step", rule: StepRule | None = None) -> 
     return Step(rule or StepRule(name, 1), [[Entry(each, Verdict(Fate.DELETE, "")) for each in members]])
 
 
-def kept(cluster: FakeCluster, *steps: Step) -> Keepsakes:
+def kept(cluster: InMemoryCluster, *steps: Step) -> Keepsakes:
     return keep(Plan(list(steps)), {None: cluster}, Told())
 
 
@@ -79,7 +79,7 @@ def test_the_original_is_not_changed() -> None:
 
 
 def test_objects_are_kept_step_by_step_in_the_order_of_their_deletion() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name in ("b", "a", "stranger"):
         cluster.add(CONFIG_MAPS, name)
     cluster.add(ROLES, "r")
@@ -88,7 +88,7 @@ def test_objects_are_kept_step_by_step_in_the_order_of_their_deletion() -> None:
 
 
 def test_one_list_a_kind_and_namespace_is_enough() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for number in range(20):
         cluster.add(CONFIG_MAPS, f"c{number}")
     kept(cluster, step(*(member(CONFIG_MAPS, f"c{number}") for number in range(20))))
@@ -96,7 +96,7 @@ def test_one_list_a_kind_and_namespace_is_enough() -> None:
 
 
 def test_secrets_are_never_kept_nor_even_read() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(SECRETS, "password", data={"x": "aHVzaA=="})
     keepsakes = kept(cluster, step(member(SECRETS, "password")))
     assert (names(keepsakes), cluster.lists) == ([("step", [])], [])
@@ -104,7 +104,7 @@ def test_secrets_are_never_kept_nor_even_read() -> None:
 
 
 def test_secrets_on_demand_are_kept_apart_from_the_rest() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(SECRETS, "password", data={"x": "aHVzaA=="})
     plan = Plan([step(member(SECRETS, "password"))])
     keepsakes = keep(plan, {None: cluster}, Told(), secrets=True)
@@ -116,7 +116,7 @@ def test_secrets_on_demand_are_kept_apart_from_the_rest() -> None:
 
 
 def test_a_helm_record_in_a_config_map_is_not_kept_because_it_holds_the_releases_secrets() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     name = "sh.helm.release.v1.web.v1"
     cluster.add(CONFIG_MAPS, name, labels={"owner": "helm"}, data={"release": "H4sI"})
     keepsakes = kept(cluster, step(member(CONFIG_MAPS, name, labels={"owner": "helm"}), rule=RECORDS))
@@ -124,18 +124,18 @@ def test_a_helm_record_in_a_config_map_is_not_kept_because_it_holds_the_releases
 
 
 def test_what_has_gone_meanwhile_is_named() -> None:
-    keepsakes = kept(FakeCluster(), step(member(CONFIG_MAPS, "gone")))
+    keepsakes = kept(InMemoryCluster(), step(member(CONFIG_MAPS, "gone")))
     assert left_out(keepsakes) == ["ConfigMap shop/gone: it was gone before it could be read"]
 
 
 def test_a_namesake_created_meanwhile_is_not_kept_in_its_place() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "web", uid="another")
     assert names(kept(cluster, step(member(CONFIG_MAPS, "web")))) == [("step", [])]
 
 
 def test_what_cannot_be_read_is_a_failure_before_the_first_delete() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.unseen["configmaps"] = api_error(403, "Forbidden")
     with pytest.raises(Problem, match="HTTP 403"):
         kept(cluster, step(member(CONFIG_MAPS, "web")))

@@ -22,7 +22,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     ROLES,
     SECRETS,
     ZONES,
-    FakeCluster,
+    InMemoryCluster,
     member,
 )
 
@@ -40,7 +40,7 @@ MEMBERS: dict[str, Member] = {
 
 
 def types_of(rules: tuple[StepRule, ...]) -> dict[str, Resource | None]:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     entries = [entry for rule in rules for entry in (*rule.types, *rule.exclude)]
     return {entry.path: cluster.resolve(entry.kind, None, by_hand=False)[0] for entry in entries}
 

@@ -20,12 +20,12 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.owners import
     fetch_owner_facts,
     judge_owner,
 )
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
 from ansible_collections.sunset.kube.tests.unit.fakes import (
     DAEMONSETS,
     DEPLOYMENTS,
     LEASES,
     STATEFULSETS,
-    FakeServer,
     cluster_on,
     named,
     refusal,

@@ -18,7 +18,8 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.permits impor
     fetch_permits,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.well_known import BINDINGS, ROLES
-from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, PODS, FakeServer, cluster_on, named, refusal
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS, PODS, cluster_on, named, refusal
 
 OPS = ("ops", "dns")
 

@@ -43,7 +43,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     SERVICES,
     WEBHOOKS,
     ZONES,
-    FakeCluster,
+    InMemoryCluster,
     member,
     show,
 )
@@ -72,7 +72,7 @@ def plan_of(
     annotations: tuple[str, ...] = (),
 ) -> Plan:
     steps = read_order(groups, rules)
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     types = {e.path: cluster.resolve(e.kind)[0] for step in steps for e in (*step.types, *step.exclude)}
     ground = Ground(
         members=members,
@@ -346,7 +346,7 @@ def test_the_hash_names_the_cluster_and_the_options_also_of_an_empty_plan() -> N
 
 
 def gathered(
-    cluster: FakeCluster,
+    cluster: InMemoryCluster,
     claims: list[Claim],
     groups: list[dict[str, Any]] | None = None,
     rules: list[dict[str, Any]] | None = None,
@@ -364,7 +364,7 @@ ALL_CONFIG_MAPS = {"kind": "cm", "selector": {"all": True}}
 
 
 def test_a_step_for_everything_reaches_beyond_the_members() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name, namespace in (("mine", "shop"), ("other", "shop"), ("far", "bank")):
         cluster.add(CONFIG_MAPS, name, namespace)
     plan = make_plan(gathered(cluster, [claim("ConfigMap", "mine")], [{"resources": [ALL_CONFIG_MAPS]}]))
@@ -387,14 +387,14 @@ NARROWED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("group", named(NARROWED))
 def test_a_step_for_everything_may_be_narrowed(group: dict[str, Any]) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "near")
     cluster.add(CONFIG_MAPS, "far", "bank", labels={"far": ""})
     assert show(make_plan(gathered(cluster, [], [group]))) == "1 ConfigMap bank/far\n"
 
 
 def test_a_step_for_everything_leaves_the_cluster_itself_alone() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name, namespace in (("web", "shop"), ("kube-root-ca.crt", "shop"), ("cluster-info", "kube-public")):
         cluster.add(CONFIG_MAPS, name, namespace)
     plan = make_plan(gathered(cluster, [], [{"resources": [ALL_CONFIG_MAPS]}]))
@@ -403,7 +403,7 @@ def test_a_step_for_everything_leaves_the_cluster_itself_alone() -> None:
 
 def test_a_type_that_is_not_installed_is_an_empty_set_and_a_warning() -> None:
     cluster, steps = (
-        FakeCluster(),
+        InMemoryCluster(),
         read_order([{"resources": [{"group": "g1.io", "version": "v1", "kind": "k1"}]}], None),
     )
     looker = Looker(cluster, Told())
@@ -421,7 +421,7 @@ def definition(name: str, service: dict[str, Any] | None = None) -> dict[str, An
 
 
 def test_definitions_and_webhooks_are_read_for_the_order() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     service = {"namespace": "ops", "name": "hook"}
     cluster.add(DEFINITIONS, DEFINITION, spec=definition(DEFINITION, service))
     cluster.add(DEFINITIONS, "zones.ingress.example.com", spec=definition("zones.ingress.example.com"))
@@ -445,19 +445,19 @@ def test_definitions_and_webhooks_are_read_for_the_order() -> None:
 
 
 def test_nothing_more_is_read_where_there_is_nothing_to_order() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "web")
     gathered(cluster, [claim("ConfigMap", "web")])
     assert cluster.lists == ["configmaps in namespace shop"]
 
 
 def test_what_the_source_names_and_is_not_there_is_absent() -> None:
-    ground = gathered(FakeCluster(), [claim("ConfigMap", "web")])
+    ground = gathered(InMemoryCluster(), [claim("ConfigMap", "web")])
     assert ([found.name for found in ground.absent], ground.members) == (["web"], [])
 
 
 def test_steps_elsewhere_take_what_is_there_and_guard_it_too() -> None:
-    edge = FakeCluster()
+    edge = InMemoryCluster()
     for name in ("web", "kube-root-ca.crt"):
         edge.add(CONFIG_MAPS, name)
     edge.add(SECRETS, "web")

@@ -27,7 +27,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     ROLES,
     SECRETS,
     SERVICES,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
     named_members,
     ranked,
@@ -52,9 +52,9 @@ metadata: {name: web}
 HELM = {"helm": {"release": "web", "namespace": "shop", "driver": "auto"}}
 
 
-def release(cluster: FakeCluster | None = None) -> FakeCluster:
+def release(cluster: InMemoryCluster | None = None) -> InMemoryCluster:
     """A Helm release with its record, and what its controllers made."""
-    cluster = cluster or FakeCluster()
+    cluster = cluster or InMemoryCluster()
     text = base64.b64encode(gzip.compress(json.dumps({"version": 1, "manifest": MANIFEST}).encode())).decode()
     cluster.add(SECRETS, "sh.helm.release.v1.web.v1", labels={"owner": "helm", "name": "web"}, data={"release": text})
     cluster.add(CONFIG_MAPS, "settings", annotations=MARKS)
@@ -91,9 +91,9 @@ SOURCES: dict[str, dict[str, Any]] = {
 }
 
 
-def deployments() -> FakeCluster:
+def deployments() -> InMemoryCluster:
     """Deployments old and new, each with a ReplicaSet, as each of these sources has deployed them."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop")
     cluster.add(CONFIG_MAPS, "web", labels={"kapp.k14s.io/is-app": ""}, data={"spec": json.dumps(KAPP)})
     for name in ("old", "new"):
@@ -123,7 +123,7 @@ def test_a_second_run_finds_no_record_and_changes_nothing() -> None:
 
 def test_a_missing_record_is_a_failure_where_the_task_says_so() -> None:
     with pytest.raises(Refused, match="there is no record of Helm release shop/web"):
-        ranked(FakeCluster(), members=HELM, missing="fail")
+        ranked(InMemoryCluster(), members=HELM, missing="fail")
 
 
 def test_check_mode_makes_the_same_plan_and_only_tries() -> None:
@@ -184,7 +184,8 @@ def test_a_missing_right_is_found_before_the_first_write() -> None:
     cluster = release()
     cluster.forbidden.add(("delete", "secrets"))  # needed by the very last step
     outcome = ranked(cluster, members=HELM)
-    assert (str(outcome.failure), cluster.log) == ("not allowed to delete secrets.", [])
+    assert str(outcome.failure).startswith("not allowed to delete secrets in namespace shop: the API server says no")
+    assert cluster.log == []
 
 
 RIGHTS: dict[str, tuple[dict[str, Any], set[str]]] = {
@@ -200,10 +201,11 @@ RIGHTS: dict[str, tuple[dict[str, Any], set[str]]] = {
 
 @pytest.mark.parametrize(("params", "verbs"), named(RIGHTS))
 def test_only_the_rights_that_are_needed_are_asked_for(params: dict[str, Any], verbs: set[str]) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
+    cluster.server.rights_by_namespace = True
     cluster.add(CONFIG_MAPS, "a")
     ranked(cluster, members=named_members((CONFIG_MAPS, "a")), **params)
-    assert set(cluster.asked_rights) == {(verb, "configmaps", ("shop",)) for verb in verbs}
+    assert set(cluster.asked_rights) == {(verb, "configmaps", "shop") for verb in verbs}
 
 
 # -- guards at work ----------------------------------------------------------------------------------------------------
@@ -251,7 +253,7 @@ FOREIGN: dict[str, tuple[str, bool, list[str]]] = {
 
 @pytest.mark.parametrize(("policy", "fails", "left"), named(FOREIGN))
 def test_a_definition_with_instances_outside_the_plan(policy: str, fails: bool, left: list[str]) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(DEFINITIONS, DEFINITION, spec={})
     cluster.add(DOMAINS, "web")
     cluster.add(DOMAINS, "other", "bank")
@@ -271,8 +273,8 @@ def test_everything_of_a_type_goes_whatever_the_source(members: dict[str, Any]) 
 # -- a namespace -------------------------------------------------------------------------------------------------------
 
 
-def shop() -> FakeCluster:
-    cluster = FakeCluster()
+def shop() -> InMemoryCluster:
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop")
     cluster.add(CONFIG_MAPS, "a")
     cluster.add(PODS, "b")
@@ -299,7 +301,7 @@ def test_a_sweep_takes_the_namespace_itself_only_when_asked_to(params: dict[str,
 # -- pruning -----------------------------------------------------------------------------------------------------------
 
 
-def pruned(cluster: FakeCluster, members: dict[str, Any], *desired: dict[str, Any], **more: Any) -> RankedOutcome:
+def pruned(cluster: InMemoryCluster, members: dict[str, Any], *desired: dict[str, Any], **more: Any) -> RankedOutcome:
     return ranked(cluster, members=members, state="pruned", desired=list(desired), **more)
 
 
@@ -325,7 +327,7 @@ def test_a_desired_object_without_a_namespace_lives_where_the_release_does() -> 
 
 
 def test_pruning_has_an_order_of_its_own() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for resource in (CONFIG_MAPS, SERVICES):
         cluster.add(resource, "a")
     groups = [{"resources": [{"kind": "svc"}]}]
@@ -360,7 +362,7 @@ def test_a_mistyped_type_is_an_error_with_a_suggestion_and_nothing_is_deleted() 
 
 
 def test_a_type_that_went_with_the_first_run_is_a_warning_in_the_second() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(ROLES, "web")
     told = Told()
     types = [{"group": "gone.io", "version": "v1", "kind": "things"}]
@@ -447,5 +449,5 @@ def test_members_are_shown_with_owner_and_marker_and_the_plan_that_a_run_would_m
 
 
 def test_members_of_what_is_missing_are_nobody() -> None:
-    shown = show_members(HELM, FakeCluster(), NO_CONTEXTS, Told())
+    shown = show_members(HELM, InMemoryCluster(), NO_CONTEXTS, Told())
     assert (shown.members, shown.missing.startswith("there is no record")) == ([], True)

@@ -25,7 +25,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     SECRETS,
     WEBHOOKS,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
 )
 
@@ -33,7 +33,7 @@ F = "example.com/cleanup"
 NO = api_error(403, "Forbidden", "no")
 
 
-def planned(cluster: FakeCluster, context: str | None = None) -> Plan:
+def planned(cluster: InMemoryCluster, context: str | None = None) -> Plan:
     """ConfigMaps go; Secrets are released."""
     step = Step(StepRule("all", 1, context=context))
     for thing in list(cluster.objects.values()):
@@ -46,8 +46,8 @@ def planned(cluster: FakeCluster, context: str | None = None) -> Plan:
     return Plan([step])
 
 
-def cluster() -> FakeCluster:
-    made = FakeCluster()
+def cluster() -> InMemoryCluster:
+    made = InMemoryCluster()
     made.add(SECRETS, "free", finalizers=[F])
     made.add(CONFIG_MAPS, "goes", finalizers=[F])
     made.add(CONFIG_MAPS, "hangs", finalizers=[F], deleted=True)
@@ -70,7 +70,10 @@ def test_every_refusal_is_returned() -> None:
     made = cluster()
     made.refusals.update({"Secret shop/free": NO, "ConfigMap shop/goes": NO, "ConfigMap shop/hangs": NO})
     found = rehearse(planned(made), {None: made}, "Background", Told())
-    assert [(str(ref), problem) for ref, problem in found] == [("Secret shop/free", NO), ("ConfigMap shop/goes", NO)]
+    assert [(str(ref), str(problem)) for ref, problem in found] == [
+        ("Secret shop/free", f"cannot remove the finalizer from Secret shop/free: {NO.why}. Next: {NO.next_step}."),
+        ("ConfigMap shop/goes", f"cannot delete ConfigMap shop/goes: {NO.why}. Next: {NO.next_step}."),
+    ]
 
 
 def test_each_cluster_tries_its_own_steps() -> None:
@@ -85,7 +88,7 @@ HOOK = {"rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"]
 
 @pytest.mark.parametrize(("first", "refusals"), [("webhook", 0), ("what it is asked about", 1)])
 def test_a_webhook_that_is_gone_by_then_refuses_nothing(first: str, refusals: int) -> None:
-    made, told = FakeCluster(), Told()
+    made, told = InMemoryCluster(), Told()
     made.add(WEBHOOKS, "guard", webhooks=[HOOK])
     made.add(CONFIG_MAPS, "guarded")
     made.refusals["ConfigMap shop/guarded"] = api_error(500, "InternalError", "no endpoints available for service")

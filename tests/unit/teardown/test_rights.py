@@ -21,7 +21,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     ROLES,
     SECRETS,
-    FakeCluster,
+    InMemoryCluster,
     member,
 )
 
@@ -43,61 +43,62 @@ def release(resource: Any, namespace: str) -> Release:
     return Release(resource, record("x", namespace), ("f",))
 
 
-ASKED: dict[str, tuple[list[Step], dict[str, Any], list[tuple[str, str, tuple[str, ...]]]]] = {
+ASKED: dict[str, tuple[list[Step], dict[str, Any], list[tuple[str, str, str]]]] = {
     "nothing": ([step()], {}, []),
-    "a delete": ([step(member(CONFIG_MAPS, "a"))], {}, [("delete", "configmaps", ("shop",))]),
+    "a delete": ([step(member(CONFIG_MAPS, "a"))], {}, [("delete", "configmaps", "shop")]),
     "each namespace once": (
         [step(member(SECRETS, "a", "b"), member(SECRETS, "b", "a"), member(SECRETS, "c", "b"))],
         {},
-        [("delete", "secrets", ("a", "b"))],
+        [("delete", "secrets", "a"), ("delete", "secrets", "b")],
     ),
-    "no namespace": ([step(member(ROLES, "a"))], {}, [("delete", "clusterroles", ("",))]),
-    "a release": ([step(releases=[release(SECRETS, "shop")])], {}, [("patch", "secrets", ("shop",))]),
+    "no namespace": ([step(member(ROLES, "a"))], {}, [("delete", "clusterroles", "")]),
+    "a release": ([step(releases=[release(SECRETS, "shop")])], {}, [("patch", "secrets", "shop")]),
     "a release beside a delete": (
         [step(member(CONFIG_MAPS, "a"), releases=[release(SECRETS, "shop")])],
         {},
-        [("delete", "configmaps", ("shop",)), ("patch", "secrets", ("shop",))],
+        [("delete", "configmaps", "shop"), ("patch", "secrets", "shop")],
     ),
     "by force": (
         [step(member(CONFIG_MAPS, "a"), force=True)],
         {},
-        [("delete", "configmaps", ("shop",)), ("patch", "configmaps", ("shop",))],
+        [("delete", "configmaps", "shop"), ("patch", "configmaps", "shop")],
     ),
     "prepared": (
         [step(member(CONFIG_MAPS, "a"))],
         {"patch_first": True},
-        [("delete", "configmaps", ("shop",)), ("patch", "configmaps", ("shop",))],
+        [("delete", "configmaps", "shop"), ("patch", "configmaps", "shop")],
     ),
     "prepared by the step": (
         [step(member(CONFIG_MAPS, "a"), before_delete={"annotate": {"a": "b"}})],
         {},
-        [("delete", "configmaps", ("shop",)), ("patch", "configmaps", ("shop",))],
+        [("delete", "configmaps", "shop"), ("patch", "configmaps", "shop")],
     ),
     "a dependant is only deleted": (
         [step(dependant("a"), force=True)],
         {},
-        [("delete", "configmaps", ("shop",))],
+        [("delete", "configmaps", "shop")],
     ),
     "a step of another cluster": ([step(member(CONFIG_MAPS, "a"), context="there")], {}, []),
     "a step of this other cluster": (
         [step(member(SECRETS, "a")), step(member(CONFIG_MAPS, "a"), context="there")],
         {"context": "there"},
-        [("delete", "configmaps", ("shop",))],
+        [("delete", "configmaps", "shop")],
     ),
 }
 
 
 @pytest.mark.parametrize(("steps", "how", "expected"), named(ASKED))
 def test_exactly_the_rights_that_are_needed_are_asked_for(
-    steps: list[Step], how: dict[str, Any], expected: list[tuple[str, str, tuple[str, ...]]]
+    steps: list[Step], how: dict[str, Any], expected: list[tuple[str, str, str]]
 ) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
+    cluster.server.rights_by_namespace = True
     require_rights(Plan(steps), cluster, **how)
     assert sorted(cluster.asked_rights) == expected
 
 
 def test_a_right_that_is_missing_is_an_error() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.forbidden.add(("patch", "secrets"))
     with pytest.raises(Refused):
         require_rights(Plan([step(releases=[release(SECRETS, "shop")])]), cluster)

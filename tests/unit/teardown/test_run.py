@@ -40,7 +40,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     ROLES,
     SECRETS,
     SERVICES,
-    FakeCluster,
+    InMemoryCluster,
     When,
     api_error,
     named_members,
@@ -55,15 +55,15 @@ BOTH = named_members((CONFIG_MAPS, "a"), (SECRETS, "b"))
 TWO_STEPS: list[dict[str, Any]] = [{"resources": [{"kind": "cm"}]}, {"resources": [{"kind": "secret"}]}]
 
 
-def two_steps(**first: Any) -> FakeCluster:
+def two_steps(**first: Any) -> InMemoryCluster:
     """ConfigMap a for the first step, Secret b for the second."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", **first)
     cluster.add(SECRETS, "b")
     return cluster
 
 
-def run_two(cluster: FakeCluster, **params: Any) -> RankedOutcome:
+def run_two(cluster: InMemoryCluster, **params: Any) -> RankedOutcome:
     return ranked(cluster, members=BOTH, **{"deletion_groups": TWO_STEPS, **params})
 
 
@@ -101,7 +101,7 @@ def test_a_step_begins_only_when_every_object_of_the_one_before_is_gone() -> Non
 
 
 def test_waves_inside_a_step_are_barriers_too() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop")
     cluster.add(CONFIG_MAPS, "a", finalizers=[F])
     cluster.clock.at(cluster.clock.now() + 3, lambda: cluster.release(CONFIG_MAPS, "a"))
@@ -130,7 +130,7 @@ def test_what_goes_by_itself_before_its_turn_is_not_deleted() -> None:
 
 
 def test_owners_are_told_before_what_they_own() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     owner = cluster.add(DEPLOYMENTS, "web")
     cluster.add(REPLICA_SETS, "web-1", ownerReferences=[{"uid": owner["metadata"]["uid"]}])
     cluster.add(CONFIG_MAPS, "a")
@@ -148,7 +148,7 @@ def test_a_second_run_changes_nothing() -> None:
 
 
 def test_what_was_on_its_way_before_we_came_is_no_change_of_ours() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
     cluster.clock.at(cluster.clock.now() + 5, lambda: cluster.release(CONFIG_MAPS, "a"))
     outcome = ranked(cluster, members=named_members((CONFIG_MAPS, "a")))
@@ -196,7 +196,7 @@ def test_a_keep_marker_set_meanwhile_also_keeps_it_from_being_prepared() -> None
 
 def test_what_is_kept_late_is_not_lost_with_its_definition() -> None:
     """A definition takes all its instances with it, so it must stay when one of them is kept after all."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(DEFINITIONS, "domains.ingress.example.com", spec={"group": "ingress.example.com"})
     cluster.add(DOMAINS, "web")
     told = When(StepBegan, lambda: cluster.change(DOMAINS, "web", annotations=KEEP))
@@ -321,7 +321,7 @@ def test_on_timeout_continue_leaves_every_step_its_share_of_the_time() -> None:
 
 
 def test_on_timeout_continue_leaves_every_wave_its_share_of_the_time() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F])
     cluster.add(SECRETS, "b")
     waves = [[entry(cluster, CONFIG_MAPS, "a")], [entry(cluster, SECRETS, "b")]]
@@ -340,7 +340,7 @@ SHARES: dict[str, tuple[list[float | None], str, list[float]]] = {
 
 @pytest.mark.parametrize(("own", "on_timeout", "shares"), named(SHARES))
 def test_how_much_time_a_step_gets(own: list[float | None], on_timeout: str, shares: list[float]) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a")
     waves = [[entry(cluster, CONFIG_MAPS, "a")]]
     steps = [StepOutcome(Step(StepRule("step", place, timeout=seconds), waves)) for place, seconds in enumerate(own)]
@@ -375,7 +375,7 @@ def test_after_the_stop_sign_nothing_more_is_written() -> None:
 
 
 def test_after_the_stop_sign_nothing_is_forced() -> None:
-    cluster, stop = FakeCluster(), StopSign()
+    cluster, stop = InMemoryCluster(), StopSign()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F])
     cluster.clock.at(cluster.clock.now() + 3, lambda: stop.set("received SIGTERM"))
     force(cluster, force_after=3, stop=stop)
@@ -394,14 +394,14 @@ def test_a_run_that_was_stopped_goes_on_where_it_stopped() -> None:
 # -- the ladder --------------------------------------------------------------------------------------------------------
 
 
-def force(cluster: FakeCluster, **params: Any) -> RankedOutcome:
+def force(cluster: InMemoryCluster, **params: Any) -> RankedOutcome:
     groups = [{"predefinedResourceGroup": "namespaced-resources", "forceDelete": True}]
     things = [(resource, name) for resource in (CONFIG_MAPS, PODS, SERVICES) for name in "ab"]
     return ranked(cluster, members=named_members(*things), **{"deletion_groups": groups, **params})
 
 
 def test_finalizers_are_stripped_only_after_their_controller_had_its_time() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F, G])
     outcome = force(cluster, force_after=30)
     assert cluster.log == [
@@ -413,13 +413,13 @@ def test_finalizers_are_stripped_only_after_their_controller_had_its_time() -> N
 
 
 def test_force_at_once_strips_at_the_first_look() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F])
     assert force(cluster, force_after=0).seconds <= 1.0
 
 
 def test_what_goes_by_itself_in_time_is_not_forced() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F])
     cluster.clock.at(cluster.clock.now() + 29, lambda: cluster.release(CONFIG_MAPS, "a"))
     outcome = force(cluster, force_after=30)
@@ -427,14 +427,14 @@ def test_what_goes_by_itself_in_time_is_not_forced() -> None:
 
 
 def test_nothing_is_forced_without_the_groups_consent() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F])
     outcome = force(cluster, deletion_groups=None, force_after=0, timeout=60)
     assert (cluster.log, isinstance(outcome.failure, TimedOut)) == (["delete ConfigMap shop/a"], True)
 
 
 def test_a_grace_period_is_cut_short_before_finalizers_go() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(PODS, "a", finalizers=[F], grace=300)
     force(cluster, force_after=30)
     assert cluster.log == [
@@ -447,7 +447,7 @@ def test_a_grace_period_is_cut_short_before_finalizers_go() -> None:
 
 def test_cutting_a_grace_period_short_keeps_to_the_propagation_policy() -> None:
     """The API server takes the policy of the latest delete: Background would undo Orphan."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(PODS, "a", grace=300)
     force(cluster, force_after=30, propagation_policy="Orphan")
     assert cluster.log[:2] == ["delete Pod shop/a (Orphan)", "delete Pod shop/a (grace 0, Orphan)"]
@@ -466,7 +466,7 @@ STRIPPED: dict[str, tuple[dict[str, Any], list[str], str]] = {
 
 @pytest.mark.parametrize(("params", "finalizers", "stripped"), named(STRIPPED))
 def test_only_what_may_be_stripped_is_stripped(params: dict[str, Any], finalizers: list[str], stripped: str) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=finalizers)
     force(cluster, timeout=60, **params)
     expected = [f"strip ConfigMap shop/a ({stripped})"] if stripped else []
@@ -474,7 +474,7 @@ def test_only_what_may_be_stripped_is_stripped(params: dict[str, Any], finalizer
 
 
 def test_a_refused_strip_is_no_release_and_the_object_survives() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
     cluster.refusals["ConfigMap shop/a"] = api_error(403, "Forbidden", "no")
     outcome = force(cluster, timeout=60)
@@ -482,7 +482,7 @@ def test_a_refused_strip_is_no_release_and_the_object_survives() -> None:
 
 
 def test_a_finalizer_that_is_put_back_does_not_start_a_fight() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F, GUARD], deleted=True)
     told = When(Did, lambda: cluster.change(CONFIG_MAPS, "a", finalizers=[F, GUARD]))
     force(cluster, timeout=90, told=told)
@@ -492,14 +492,14 @@ def test_a_finalizer_that_is_put_back_does_not_start_a_fight() -> None:
 # -- namespaces that stay ----------------------------------------------------------------------------------------------
 
 
-def stuck_namespace() -> FakeCluster:
+def stuck_namespace() -> InMemoryCluster:
     """As without a namespace controller: it is asked to go, and stays for ever."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop", grace=1)
     return cluster
 
 
-def finalize(cluster: FakeCluster, **params: Any) -> RankedOutcome:
+def finalize(cluster: InMemoryCluster, **params: Any) -> RankedOutcome:
     members = named_members((NAMESPACES, "shop"))
     return ranked(cluster, members=members, **{"finalize_namespaces": True, "timeout": 120, **params})
 
@@ -514,10 +514,10 @@ def test_a_namespace_is_finalized_once_it_is_proven_to_be_empty() -> None:
 def test_the_right_to_finalize_is_asked_for_beforehand() -> None:
     cluster = stuck_namespace()
     finalize(cluster)
-    assert ("update", "namespaces/finalize", ()) in cluster.asked_rights
+    assert ("update", "namespaces/finalize", "") in cluster.asked_rights
 
 
-NOT_FINALIZED: dict[str, tuple[Callable[[FakeCluster], Any], dict[str, Any]]] = {
+NOT_FINALIZED: dict[str, tuple[Callable[[InMemoryCluster], Any], dict[str, Any]]] = {
     "without the task's consent": (lambda cluster: None, {"finalize_namespaces": False}),
     "while something is in it, even an Event": (
         lambda cluster: cluster.add(EVENTS, "e"),
@@ -529,7 +529,7 @@ NOT_FINALIZED: dict[str, tuple[Callable[[FakeCluster], Any], dict[str, Any]]] = 
 
 
 @pytest.mark.parametrize(("prepare", "params"), named(NOT_FINALIZED))
-def test_a_namespace_is_never_finalized(prepare: Callable[[FakeCluster], Any], params: dict[str, Any]) -> None:
+def test_a_namespace_is_never_finalized(prepare: Callable[[InMemoryCluster], Any], params: dict[str, Any]) -> None:
     cluster = stuck_namespace()
     prepare(cluster)
     finalize(cluster, **params)
@@ -544,7 +544,7 @@ def test_a_namespace_that_cannot_be_seen_through_is_not_finalized() -> None:
 
 
 def test_a_strip_that_the_server_could_not_do_now_is_tried_again() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
     cluster.refusals["ConfigMap shop/a"] = api_error(500, "InternalError", "failed calling webhook")
     cluster.clock.at(cluster.clock.now() + 40, cluster.refusals.clear)
@@ -553,7 +553,7 @@ def test_a_strip_that_the_server_could_not_do_now_is_tried_again() -> None:
 
 
 def test_a_strip_that_failed_is_told_at_the_survivor() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
     cluster.refusals["ConfigMap shop/a"] = api_error(500, "InternalError", "failed calling webhook x")
     [blocked] = force(cluster, timeout=60).diagnosis.survivors
@@ -563,9 +563,9 @@ def test_a_strip_that_failed_is_told_at_the_survivor() -> None:
 # -- records -----------------------------------------------------------------------------------------------------------
 
 
-def recorded(**member: Any) -> FakeCluster:
+def recorded(**member: Any) -> InMemoryCluster:
     """A kapp application: one ConfigMap, and its record."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     spec = {"labelKey": "kapp.k14s.io/app", "labelValue": "1", "usedGKs": [{"Group": "", "Kind": "ConfigMap"}]}
     cluster.add(CONFIG_MAPS, "web", labels={"kapp.k14s.io/is-app": ""}, data={"spec": json.dumps(spec)})
     cluster.add(CONFIG_MAPS, "a", labels={"kapp.k14s.io/app": "1"}, **member)
@@ -595,12 +595,12 @@ def test_the_record_stays_while_anything_survives_so_that_a_next_run_finds_it(po
 # -- newcomers ---------------------------------------------------------------------------------------------------------
 
 
-def everything(cluster: FakeCluster, **params: Any) -> RankedOutcome:
+def everything(cluster: InMemoryCluster, **params: Any) -> RankedOutcome:
     return ranked(cluster, **{"members": named_members((SECRETS, "x")), "deletion_groups": EVERY_CONFIG_MAP, **params})
 
 
 def test_what_appears_while_a_step_for_everything_runs_goes_too() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a")
     told = When(Did, lambda: cluster.add(CONFIG_MAPS, "late"))
     outcome = everything(cluster, told=told)
@@ -608,7 +608,7 @@ def test_what_appears_while_a_step_for_everything_runs_goes_too() -> None:
 
 
 def test_a_newcomer_of_a_kind_that_had_no_objects_is_seen_to_go() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     begin = cluster.clock.now()
     cluster.add(SECRETS, "x", finalizers=[F])
     groups = [{"resources": [{"kind": "secret"}]}, *EVERY_CONFIG_MAP]
@@ -621,7 +621,7 @@ def test_a_newcomer_of_a_kind_that_had_no_objects_is_seen_to_go() -> None:
 
 
 def test_what_a_step_for_everything_excludes_stays() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name in ("a", "b", "precious"):
         cluster.add(CONFIG_MAPS, name)
     group = {**EVERY_CONFIG_MAP[0], "exclude": [{"kind": "cm", "names": ["precious"]}]}
@@ -638,7 +638,7 @@ STAYING: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("thing", named(STAYING))
 def test_a_newcomer_that_the_plan_would_have_left_stays(thing: dict[str, Any]) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a")
     told = When(Did, lambda: cluster.add(CONFIG_MAPS, "late", **thing))
     everything(cluster, deletion_groups=[{**EVERY_CONFIG_MAP[0], "namespaces": ["shop", "kube-system"]}], told=told)
@@ -653,14 +653,14 @@ def test_a_step_for_members_only_does_not_look_for_newcomers() -> None:
 
 
 def test_a_quiet_type_is_listed_twice_with_a_pause() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a")
     outcome = everything(cluster)
     assert (outcome.seconds, cluster.lists.count("configmaps")) == (0.5, 3)
 
 
 def test_somebody_who_brings_the_same_object_back_for_ever_is_named() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     managed = [{"manager": "shop-operator"}]
     cluster.add(CONFIG_MAPS, "a", uid="uid-0")
     uids = iter(range(1, 100))
@@ -676,7 +676,7 @@ def test_somebody_who_brings_the_same_object_back_for_ever_is_named() -> None:
 
 
 def test_a_type_whose_definition_went_with_the_step_is_quiet() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(DOMAINS, "web")
 
     def uninstall() -> None:
@@ -688,7 +688,7 @@ def test_a_type_whose_definition_went_with_the_step_is_quiet() -> None:
 
 
 def test_a_type_that_cannot_be_seen_any_more_is_a_failure_and_not_quiet() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a")
     outcome = everything(cluster, told=When(Did, lambda: cluster.unseen.update(configmaps=api_error(503))))
     assert "HTTP 503" in str(outcome.failure)
@@ -698,7 +698,7 @@ def test_a_type_that_cannot_be_seen_any_more_is_a_failure_and_not_quiet() -> Non
 
 
 def test_a_whole_step_is_prepared_before_its_first_delete() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name in "ab":
         cluster.add(CONFIG_MAPS, name)
     members = named_members((CONFIG_MAPS, "a"), (CONFIG_MAPS, "b"))
@@ -734,7 +734,7 @@ def test_a_refused_preparation_deletes_nothing_in_that_step() -> None:
 
 
 def test_a_step_in_another_cluster_is_part_of_the_order() -> None:
-    here, edge = FakeCluster(), FakeCluster()
+    here, edge = InMemoryCluster(), InMemoryCluster()
     edge.clock = here.clock
     edge.add(CONFIG_MAPS, "far", finalizers=[F])
     here.add(SECRETS, "b")
@@ -747,7 +747,7 @@ def test_a_step_in_another_cluster_is_part_of_the_order() -> None:
 
 
 def test_an_object_of_this_cluster_is_never_taken_by_a_step_elsewhere() -> None:
-    here, edge = FakeCluster(), FakeCluster()
+    here, edge = InMemoryCluster(), InMemoryCluster()
     here.add(CONFIG_MAPS, "a")
     groups = [{**EVERY_CONFIG_MAP[0], "targetName": "edge"}]
     outcome = ranked(here, members=BOTH, deletion_groups=groups, others={"edge": edge})
@@ -758,7 +758,7 @@ def test_an_object_of_this_cluster_is_never_taken_by_a_step_elsewhere() -> None:
 
 
 def test_a_role_is_deleted_without_a_namespace() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(ROLES, "web")
     ranked(cluster, members=named_members((ROLES, "web")))
     assert cluster.log == ["delete ClusterRole web", "gone ClusterRole web"]
@@ -767,19 +767,19 @@ def test_a_role_is_deleted_without_a_namespace() -> None:
 # -- releases ----------------------------------------------------------------------------------------------------------
 
 
-def released(cluster: FakeCluster, resource: Resource, name: str, *names: str) -> Release:
+def released(cluster: InMemoryCluster, resource: Resource, name: str, *names: str) -> Release:
     return Release(
         resource, record_of(cluster.objects[resource.group, resource.plural, "shop", name]["metadata"]), names
     )
 
 
-def entry(cluster: FakeCluster, resource: Resource, name: str) -> Entry:
+def entry(cluster: InMemoryCluster, resource: Resource, name: str) -> Entry:
     found = record_of(cluster.objects[resource.group, resource.plural, "shop", name]["metadata"])
     return Entry(Member(resource, found, "plan"), Verdict(Fate.DELETE, "plan"))
 
 
 def carry(
-    cluster: FakeCluster,
+    cluster: InMemoryCluster,
     *steps: Step,
     stop: StopSign | None = None,
     told: Any = None,
@@ -796,9 +796,9 @@ def carry(
     )
 
 
-def three(**more: Any) -> tuple[FakeCluster, Step]:
+def three(**more: Any) -> tuple[InMemoryCluster, Step]:
     """A step that releases ConfigMaps a, b and c."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for name in "abc":
         cluster.add(CONFIG_MAPS, name, **{"finalizers": [F, G], **more})
     return cluster, Step(StepRule("free", 1), releases=[released(cluster, CONFIG_MAPS, name, F) for name in "abc"])
@@ -874,7 +874,7 @@ def test_releases_that_the_time_does_not_reach_are_a_time_out() -> None:
 
 
 def test_an_object_may_be_released_and_then_deleted_in_one_step() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F])
     step = Step(StepRule("anchor", 1), [[entry(cluster, CONFIG_MAPS, "a")]])
     step.releases = [released(cluster, CONFIG_MAPS, "a", F)]
@@ -887,7 +887,7 @@ def test_an_object_may_be_released_and_then_deleted_in_one_step() -> None:
 def test_an_object_that_goes_by_its_release_is_not_deleted_again_and_counts_as_gone(
     watched: tuple[Resource, ...],
 ) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
     step = Step(StepRule("anchor", 1), [[entry(cluster, CONFIG_MAPS, "a")]])
     step.releases = [released(cluster, CONFIG_MAPS, "a", F)]
@@ -920,14 +920,14 @@ def test_a_step_for_a_clean_end_is_kept_when_a_release_before_it_failed(
 
 
 def test_what_was_stripped_by_force_is_remembered() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F])
     [step] = force(cluster).run.steps
     assert [str(ref) for ref in step.stripped] == ["ConfigMap shop/a"]
 
 
 def test_a_strip_that_was_refused_is_not_remembered_as_one() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "a", finalizers=[F], deleted=True)
     cluster.refusals["ConfigMap shop/a"] = api_error(403, "Forbidden", "no")
     assert force(cluster, timeout=60).run.steps[0].stripped == []
@@ -935,7 +935,7 @@ def test_a_strip_that_was_refused_is_not_remembered_as_one() -> None:
 
 def test_each_finalizer_is_judged_by_who_has_set_it() -> None:
     """One controller runs, the other does not: that is said, and not hidden by the one who runs."""
-    cluster, told = FakeCluster(), Told()
+    cluster, told = InMemoryCluster(), Told()
     managed = [
         {"manager": name, "fieldsV1": {"f:metadata": {"f:finalizers": {f'v:"{name}-hold"': {}}}}}
         for name in ("weaver", "dyer")

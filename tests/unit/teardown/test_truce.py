@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.events import Did, Noted
-from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
-from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, Told, named
+from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, Told, named, refusal
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
     APPLICATIONS,
     GITOPS,
@@ -22,7 +21,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     SERVED,
-    FakeCluster,
+    InMemoryCluster,
     When,
     api_error,
     ranked,
@@ -35,8 +34,8 @@ KUSTOMIZATION = {"flux": {"kind": "Kustomization", "name": "shop", "namespace": 
 APPLICATION = {"argocd": {"name": "shop", "namespace": "argocd"}}
 
 
-def of_flux(**more: Any) -> FakeCluster:
-    cluster = FakeCluster(*SERVED, *GITOPS)
+def of_flux(**more: Any) -> InMemoryCluster:
+    cluster = InMemoryCluster(*SERVED, *GITOPS)
     entries = [{"id": "shop_web_apps_Deployment", "v": "v1"}]
     facts = {"finalizers": ["finalizers.fluxcd.io"], "spec": {"prune": True}, **more}
     facts["status"] = {"inventory": {"entries": entries}, **facts.get("status", {})}
@@ -45,8 +44,8 @@ def of_flux(**more: Any) -> FakeCluster:
     return cluster
 
 
-def of_argo(*finalizers: str, **more: Any) -> FakeCluster:
-    cluster = FakeCluster(*SERVED, *GITOPS)
+def of_argo(*finalizers: str, **more: Any) -> InMemoryCluster:
+    cluster = InMemoryCluster(*SERVED, *GITOPS)
     web = {"group": "apps", "version": "v1", "kind": "Deployment", "namespace": "shop", "name": "web"}
     spec = {"destination": {"name": "in-cluster"}, "syncPolicy": {"automated": {"selfHeal": True}}}
     facts = {"finalizers": list(finalizers), "spec": spec, "status": {"resources": [web]}, **more}
@@ -107,14 +106,14 @@ def test_hooks_that_run_afterwards_find_a_controller_that_looks_and_does_not_hea
     assert (thing["metadata"]["annotations"], thing["spec"]["syncPolicy"]) == ({}, {})
 
 
-WAITING: dict[str, tuple[FakeCluster, dict[str, Any]]] = {
+WAITING: dict[str, tuple[InMemoryCluster, dict[str, Any]]] = {
     "a suspended Kustomization": (of_flux(spec={"suspend": True}), KUSTOMIZATION),
     "a skipped Application": (of_argo(annotations={"argocd.argoproj.io/skip-reconcile": "true"}), APPLICATION),
 }
 
 
 @pytest.mark.parametrize(("cluster", "members"), named(WAITING))
-def test_who_waits_already_is_not_asked_again(cluster: FakeCluster, members: dict[str, Any]) -> None:
+def test_who_waits_already_is_not_asked_again(cluster: InMemoryCluster, members: dict[str, Any]) -> None:
     outcome = ranked(cluster, members=members)
     assert outcome.run.paused == 0
     assert not [line for line in cluster.log if line.startswith("patch")]
@@ -151,17 +150,8 @@ def test_an_owner_that_cannot_be_stopped_stops_the_run(check_mode: bool) -> None
 
 def test_a_race_is_run_again_with_what_is_there_now() -> None:
     cluster = of_flux()
-    patch = cluster.merge_patch
-    refused = [api_error(409, "Conflict", "the object has been modified")] * 3
-
-    def racing(resource: Resource, record: Any, body: Any, *, dry_run: bool = False) -> Any:
-        if refused:
-            cluster.refusals["Kustomization flux/shop"] = refused.pop()
-        else:
-            cluster.refusals.clear()
-        return patch(resource, record, body, dry_run=dry_run)
-
-    cluster.merge_patch = racing  # type: ignore[method-assign]
+    refused = [refusal(409, "Conflict", "the object has been modified")] * 3
+    cluster.server.meddlers.append(lambda call: refused.pop() if call.verb == "patch" and refused else None)
     assert ranked(cluster, members=KUSTOMIZATION).failure is None
     assert cluster.left() == []
 
@@ -201,7 +191,7 @@ def test_one_that_is_busy_for_ever_is_told_about_and_not_waited_for() -> None:
 
 
 def test_a_helm_release_of_flux_is_suspended_too() -> None:
-    cluster = FakeCluster(*SERVED, *GITOPS)
+    cluster = InMemoryCluster(*SERVED, *GITOPS)
     cluster.add(HELM_RELEASES, "web", finalizers=["finalizers.fluxcd.io"])
     ranked(cluster, members={"flux": {"kind": "HelmRelease", "name": "web", "namespace": "shop"}})
     assert cluster.log[:2] == ["patch HelmRelease shop/web", "strip HelmRelease shop/web (finalizers.fluxcd.io)"]

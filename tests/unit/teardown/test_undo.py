@@ -21,8 +21,9 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.undo_items im
     as_it_can_come_back,
     without_cluster_address,
 )
-from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, FakeServer, Told, cluster_on, named
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.fake_api_server import FakeServer
+from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, Told, cluster_on, named
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, InMemoryCluster
 
 
 def item(kind: str, name: str = "x", api_version: str = "v1", **other: Any) -> dict[str, Any]:
@@ -62,12 +63,12 @@ def test_a_job_comes_back_without_the_marks_of_its_former_life_unless_they_were_
 
 
 def test_a_claim_whose_volume_is_there_waits_for_it_and_does_not_call_itself_bound() -> None:
-    cluster = FakeCluster(VOLUMES)
+    cluster = InMemoryCluster(VOLUMES)
     cluster.add(VOLUMES, "pv1", "")
     claim = item("PersistentVolumeClaim", spec={"volumeName": "pv1"})
     binding = ("pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller")
     claim["metadata"]["annotations"] = {**dict.fromkeys(binding, "yes"), "mine": "1"}
-    back, remark = as_it_can_come_back(claim, cluster)  # type: ignore[arg-type]
+    back, remark = as_it_can_come_back(claim, cluster)
     assert back["spec"] == {"volumeName": "pv1"}
     assert back["metadata"]["annotations"] == {"mine": "1"}
     assert "kubectl patch pv pv1" in remark
@@ -144,13 +145,13 @@ TRINKETS = {
 }
 
 
-def undone(cluster: FakeCluster, bundle: Bundle) -> Undo:
-    return Undo(bundle, cluster, cluster.clock, StopSign(), Told(), timeout=5, dry_run=False)  # type: ignore[arg-type]
+def undone(cluster: InMemoryCluster, bundle: Bundle) -> Undo:
+    return Undo(bundle, cluster, cluster.clock, StopSign(), Told(), timeout=5, dry_run=False)
 
 
 @pytest.mark.parametrize("missing", ["deployments", "trinkets"], ids=["served", "to be defined again"])
 def test_a_right_that_is_missing_for_the_last_layer_stops_it_before_the_first(missing: str) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.forbidden.add(("create", missing))
     steps = [
         ("users", [item("Deployment", "web", "apps/v1"), item("Trinket", "t", "example.com/v1")]),
@@ -163,7 +164,7 @@ def test_a_right_that_is_missing_for_the_last_layer_stops_it_before_the_first(mi
 
 
 def test_whoever_waits_for_a_namespace_is_told_how_to_find_out_why() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop", "", deleted=True, finalizers=["kubernetes"])
     home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     with pytest.raises(TimedOut) as over:
@@ -173,7 +174,7 @@ def test_whoever_waits_for_a_namespace_is_told_how_to_find_out_why() -> None:
 
 @pytest.mark.parametrize("going", [False, True], ids=["there", "on its way out"])
 def test_what_is_still_being_deleted_is_not_taken_for_back(going: bool) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "settings", deleted=going, finalizers=["example.com/hold"])
     outcome = undone(cluster, Bundle([("rest", [item("ConfigMap", "settings")])])).run()
     assert [str(ref) for ref in outcome.there] == ["ConfigMap shop/settings"] * (not going)

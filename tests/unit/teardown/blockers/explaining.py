@@ -13,21 +13,21 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.bloc
     explain_blockers,
 )
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.target import Target
-from ansible_collections.sunset.kube.tests.unit.fakes import DAEMONSETS, NAMESPACES, Told
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import NO_CONTEXTS, SERVED, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, Told
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import NO_CONTEXTS, SERVED, InMemoryCluster
 
 F = "shop.example.com/cleanup"
 SHOP = Target(namespace="shop")
 
 
-def shop_with(*kinds: Resource) -> FakeCluster:
+def shop_with(*kinds: Resource) -> InMemoryCluster:
     """Its namespace, on a cluster that serves these kinds besides the usual ones."""
-    made = FakeCluster(*SERVED, DAEMONSETS, *kinds)
+    made = InMemoryCluster(*SERVED, *kinds)
     made.add(NAMESPACES, "shop", labels={"kubernetes.io/metadata.name": "shop"})
     return made
 
 
-def explained(cluster: FakeCluster, target: Target = SHOP) -> Explanation:
+def explained(cluster: InMemoryCluster, target: Target = SHOP) -> Explanation:
     return explain_blockers(target, cluster, NO_CONTEXTS, Told())
 
 

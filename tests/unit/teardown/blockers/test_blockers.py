@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.evidence.blocker_tree import tree_of
-from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import GroupVersion
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Interrupted, Problem, Unreachable
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import (
@@ -37,8 +36,9 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     DEFINITIONS,
     SERVED,
+    STALE,
     WEBHOOKS,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
 )
 
@@ -48,16 +48,16 @@ FOREGROUND = "foregroundDeletion"
 
 
 @pytest.fixture
-def cluster() -> FakeCluster:
+def cluster() -> InMemoryCluster:
     return shop_with(CLAIMS)
 
 
-def going(cluster: FakeCluster, *conditions: dict[str, str]) -> None:
+def going(cluster: InMemoryCluster, *conditions: dict[str, str]) -> None:
     """The namespace is being deleted, and says this of itself."""
     cluster.add(NAMESPACES, "shop", deleted=True, status={"phase": "Terminating", "conditions": list(conditions)})
 
 
-def operator(cluster: FakeCluster, available: int, namespace: str = "ops") -> None:
+def operator(cluster: InMemoryCluster, available: int, namespace: str = "ops") -> None:
     """It was written to last a day ago, so it is not starting."""
     cluster.add(
         DEPLOYMENTS,
@@ -73,7 +73,7 @@ def text(told: Explanation) -> str:
     return "\n".join(tree_of(told))
 
 
-def test_objects_that_hang_for_the_same_reason_share_a_branch_and_one_command(cluster: FakeCluster) -> None:
+def test_objects_that_hang_for_the_same_reason_share_a_branch_and_one_command(cluster: InMemoryCluster) -> None:
     going(
         cluster,
         {
@@ -103,7 +103,7 @@ def test_objects_that_hang_for_the_same_reason_share_a_branch_and_one_command(cl
     )
 
 
-def test_an_owner_that_is_alive_is_given_time_and_nothing_is_forced(cluster: FakeCluster) -> None:
+def test_an_owner_that_is_alive_is_given_time_and_nothing_is_forced(cluster: InMemoryCluster) -> None:
     operator(cluster, 1)
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     told = explained(cluster)
@@ -114,7 +114,7 @@ def test_an_owner_that_is_alive_is_given_time_and_nothing_is_forced(cluster: Fak
     ]
 
 
-def test_a_protected_finalizer_is_left_to_its_owner(cluster: FakeCluster) -> None:
+def test_a_protected_finalizer_is_left_to_its_owner(cluster: InMemoryCluster) -> None:
     cluster.add(CONFIG_MAPS, "lb", finalizers=["service.kubernetes.io/load-balancer-cleanup"], deleted=True)
     told = explained(cluster)
     [step] = steps(told)
@@ -146,7 +146,7 @@ USERS: dict[str, tuple[dict[str, tuple[str, str]], list[str], str]] = {
 
 @pytest.mark.parametrize(("pods", "texts", "step"), named(USERS))
 def test_a_claim_names_the_pods_that_hold_it(
-    cluster: FakeCluster, pods: dict[str, tuple[str, str]], texts: list[str], step: str
+    cluster: InMemoryCluster, pods: dict[str, tuple[str, str]], texts: list[str], step: str
 ) -> None:
     cluster.add(CLAIMS, "data", finalizers=[PVC], deleted=True)
     volume = [{"persistentVolumeClaim": {"claimName": "data"}}, {"emptyDir": {}}]
@@ -161,7 +161,7 @@ def owned_by(resource: Resource, name: str, blocks: bool = True) -> list[dict[st
     return [{"uid": f"{resource.kind}-shop-{name}", "kind": resource.kind, "name": name, "blockOwnerDeletion": blocks}]
 
 
-def test_an_owner_in_the_foreground_names_its_dependants(cluster: FakeCluster) -> None:
+def test_an_owner_in_the_foreground_names_its_dependants(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "owner", finalizers=[FOREGROUND], deleted=True)
     cluster.add(CONFIG_MAPS, "child", ownerReferences=owned_by(DOMAINS, "owner"))
     cluster.add(CONFIG_MAPS, "loose", ownerReferences=owned_by(DOMAINS, "owner", blocks=False))
@@ -170,7 +170,7 @@ def test_an_owner_in_the_foreground_names_its_dependants(cluster: FakeCluster) -
     assert cause.text.endswith("still there: ConfigMap shop/child")
 
 
-def test_two_that_own_each_other_are_a_circle(cluster: FakeCluster) -> None:
+def test_two_that_own_each_other_are_a_circle(cluster: InMemoryCluster) -> None:
     for name, other in (("a", "b"), ("b", "a")):
         cluster.add(DOMAINS, name, finalizers=[FOREGROUND], deleted=True, ownerReferences=owned_by(DOMAINS, other))
     [circle] = explained(cluster).deadlocks
@@ -178,7 +178,7 @@ def test_two_that_own_each_other_are_a_circle(cluster: FakeCluster) -> None:
 
 
 def test_a_namespace_and_the_controller_inside_it_are_a_circle_that_is_cut_at_the_finalizer(
-    cluster: FakeCluster,
+    cluster: InMemoryCluster,
 ) -> None:
     going(cluster)
     operator(cluster, 0, "shop")
@@ -192,13 +192,13 @@ def test_a_namespace_and_the_controller_inside_it_are_a_circle_that_is_cut_at_th
     assert sum(circle.cut in step for step in steps(told)) == 1
 
 
-def dead_webhook(cluster: FakeCluster, home: str) -> None:
+def dead_webhook(cluster: InMemoryCluster, home: str) -> None:
     rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["domains"]}
     client = {"service": {"namespace": home, "name": "guard"}}
     cluster.add(WEBHOOKS, "guard", webhooks=[{"name": "g", "clientConfig": client, "rules": [rule]}])
 
 
-def test_a_dead_webhook_comes_before_everything_else(cluster: FakeCluster) -> None:
+def test_a_dead_webhook_comes_before_everything_else(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     dead_webhook(cluster, "ops")
     told = explained(cluster)
@@ -210,7 +210,7 @@ def test_a_dead_webhook_comes_before_everything_else(cluster: FakeCluster) -> No
     assert "Service ops/guard does not exist" in text(told)
 
 
-def test_nobody_is_told_to_bring_a_service_back_into_a_namespace_that_goes(cluster: FakeCluster) -> None:
+def test_nobody_is_told_to_bring_a_service_back_into_a_namespace_that_goes(cluster: InMemoryCluster) -> None:
     going(cluster)
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     dead_webhook(cluster, "shop")
@@ -223,7 +223,7 @@ def test_nobody_is_told_to_bring_a_service_back_into_a_namespace_that_goes(clust
     assert "bring Service" not in text(told)
 
 
-def test_a_definition_counts_its_instances_and_what_holds_them(cluster: FakeCluster) -> None:
+def test_a_definition_counts_its_instances_and_what_holds_them(cluster: InMemoryCluster) -> None:
     condition = {"type": "Terminating", "status": "True", "message": "CustomResource deletion is in progress"}
     cluster.add(
         DEFINITIONS,
@@ -243,7 +243,7 @@ def test_a_definition_counts_its_instances_and_what_holds_them(cluster: FakeClus
     assert found.holders[0].alive == "alive"
 
 
-def test_a_pod_in_its_grace_period_and_one_whose_node_is_silent(cluster: FakeCluster) -> None:
+def test_a_pod_in_its_grace_period_and_one_whose_node_is_silent(cluster: InMemoryCluster) -> None:
     late = {"deletionTimestamp": "2025-12-31T23:00:00Z", "deletionGracePeriodSeconds": 30}
     soon = {"deletionTimestamp": "2026-01-01T00:00:20Z", "deletionGracePeriodSeconds": 30}
     cluster.add(PODS, "late", **late)
@@ -258,7 +258,7 @@ def test_a_pod_in_its_grace_period_and_one_whose_node_is_silent(cluster: FakeClu
 # -- what is asked about -----------------------------------------------------------------------------------------------
 
 
-def test_everything_that_hangs_and_nothing_else(cluster: FakeCluster) -> None:
+def test_everything_that_hangs_and_nothing_else(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "hangs", "bank", finalizers=[F], deleted=True)
     cluster.add(DOMAINS, "lives", "bank", finalizers=[F])
     told = explained(cluster, Target())
@@ -266,7 +266,7 @@ def test_everything_that_hangs_and_nothing_else(cluster: FakeCluster) -> None:
     assert "Domain hangs in namespace bank" in text(told)
 
 
-def test_what_would_hang_is_told_before_it_is_deleted(cluster: FakeCluster) -> None:
+def test_what_would_hang_is_told_before_it_is_deleted(cluster: InMemoryCluster) -> None:
     operator(cluster, 0)
     cluster.add(DOMAINS, "held", finalizers=[F])
     cluster.add(DOMAINS, "free")
@@ -278,7 +278,7 @@ def test_what_would_hang_is_told_before_it_is_deleted(cluster: FakeCluster) -> N
     assert "sunset.kube.finalizer" not in steps(told)[0], "it takes nothing off what is not being deleted"
 
 
-def test_nothing_in_the_way_is_an_answer_too(cluster: FakeCluster) -> None:
+def test_nothing_in_the_way_is_an_answer_too(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "fine")
     told = explained(cluster, Target(kind="Domain", namespace="shop"))
     assert text(told) == (
@@ -295,27 +295,27 @@ MISSING = {
 
 
 @pytest.mark.parametrize(("target", "line"), MISSING.values(), ids=MISSING)
-def test_what_is_not_there_is_said(cluster: FakeCluster, target: Target, line: str) -> None:
+def test_what_is_not_there_is_said(cluster: InMemoryCluster, target: Target, line: str) -> None:
     assert text(explained(cluster, target)) == line
 
 
-def test_what_may_not_be_seen_does_not_end_it(cluster: FakeCluster) -> None:
+def test_what_may_not_be_seen_does_not_end_it(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     cluster.unseen["secrets"] = api_error(403, "Forbidden", "no")
-    cluster.blind.append(GroupVersion("dead.example.com", "v1", blind="it does not answer"))
+    cluster.stale.append("dead.example.com/v1")
     told = explained(cluster)
     assert row(told, "web")
-    assert told.unreadable == ["dead.example.com/v1: it does not answer", "secrets in shop: HTTP 403 Forbidden, no"]
-    assert "could not look, so there may be more behind it:\n  dead.example.com/v1: it does not answer" in text(told)
+    assert told.unreadable == [f"dead.example.com/v1: {STALE}", "secrets in shop: HTTP 403 Forbidden, no"]
+    assert f"could not look, so there may be more behind it:\n  dead.example.com/v1: {STALE}" in text(told)
 
 
-def test_no_connection_is_an_end(cluster: FakeCluster) -> None:
+def test_no_connection_is_an_end(cluster: InMemoryCluster) -> None:
     cluster.unseen["secrets"] = Unreachable("no answer")
     with pytest.raises(Unreachable):
         explained(cluster)
 
 
-def test_the_number_of_lists_does_not_depend_on_the_number_of_objects(cluster: FakeCluster) -> None:
+def test_the_number_of_lists_does_not_depend_on_the_number_of_objects(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "first", finalizers=[F], deleted=True)
     explained(cluster)
     few = len(cluster.lists)
@@ -328,7 +328,7 @@ def test_the_number_of_lists_does_not_depend_on_the_number_of_objects(cluster: F
     assert "more objects for other reasons" in text(told)
 
 
-def test_a_circle_of_many_is_cut_by_one_command_for_all_of_them(cluster: FakeCluster) -> None:
+def test_a_circle_of_many_is_cut_by_one_command_for_all_of_them(cluster: InMemoryCluster) -> None:
     going(cluster)
     operator(cluster, 0, "shop")
     for name in "abcde":
@@ -342,7 +342,7 @@ def test_a_circle_of_many_is_cut_by_one_command_for_all_of_them(cluster: FakeClu
 KEDA, LONGHORN, ARGO = "finalizer.keda.sh", "longhorn.io", "resources-finalizer.argocd.argoproj.io"
 
 
-def test_nobody_is_told_to_start_what_cannot_start(cluster: FakeCluster) -> None:
+def test_nobody_is_told_to_start_what_cannot_start(cluster: InMemoryCluster) -> None:
     """The operator of KEDA is in the namespace that goes: the circle says so, and nothing else may say otherwise."""
     going(cluster)
     cluster.add(DEPLOYMENTS, "keda-operator", "shop", spec={"replicas": 0})
@@ -352,7 +352,7 @@ def test_nobody_is_told_to_start_what_cannot_start(cluster: FakeCluster) -> None
     assert "start keda-operator again" not in f"{text(told)} {row(told, 'web').suggestion}"
 
 
-def test_a_product_that_is_gone_for_good_leaves_a_way_with_consent_and_its_price(cluster: FakeCluster) -> None:
+def test_a_product_that_is_gone_for_good_leaves_a_way_with_consent_and_its_price(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "disk", finalizers=[LONGHORN], deleted=True)
     [step] = explained(cluster).next_steps
     assert step.do.startswith("start longhorn-manager again")
@@ -360,7 +360,7 @@ def test_a_product_that_is_gone_for_good_leaves_a_way_with_consent_and_its_price
     assert step.otherwise.endswith(f"finalizers={LONGHORN} allow_protected=true'")
 
 
-def test_a_circle_through_data_is_cut_with_consent_and_tells_what_it_costs(cluster: FakeCluster) -> None:
+def test_a_circle_through_data_is_cut_with_consent_and_tells_what_it_costs(cluster: InMemoryCluster) -> None:
     going(cluster)
     cluster.add(DEPLOYMENTS, "longhorn-manager", "shop", spec={"replicas": 0})
     cluster.add(DOMAINS, "disk", finalizers=[LONGHORN], deleted=True)
@@ -370,7 +370,7 @@ def test_a_circle_through_data_is_cut_with_consent_and_tells_what_it_costs(clust
     assert steps(told)[0] == f"cut the circle (without it data may be lost): {circle.cut}"
 
 
-def test_what_would_hang_on_a_protected_finalizer_is_told_before_it_is_deleted(cluster: FakeCluster) -> None:
+def test_what_would_hang_on_a_protected_finalizer_is_told_before_it_is_deleted(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "disk", finalizers=[LONGHORN])
     [found] = explained(cluster, Target(kind="Domain", namespace="shop")).blocked
     assert (found.record.name, found.suggestion.startswith("start longhorn-manager again")) == ("disk", True)
@@ -383,7 +383,7 @@ APPLICATIONS, PROJECTS = (
 
 
 def test_a_command_with_a_name_is_only_for_the_kind_that_it_takes() -> None:
-    cluster = FakeCluster(*SERVED, APPLICATIONS, PROJECTS)
+    cluster = InMemoryCluster(*SERVED, APPLICATIONS, PROJECTS)
     cluster.add(NAMESPACES, "shop")
     # Somebody else may be Argo CD here: nothing is proven.
     cluster.unseen["leases"] = api_error(403, "Forbidden", "no")
@@ -396,13 +396,13 @@ def test_a_command_with_a_name_is_only_for_the_kind_that_it_takes() -> None:
 
 
 def test_no_command_needs_a_product_that_is_gone() -> None:
-    cluster = FakeCluster(*SERVED, APPLICATIONS)
+    cluster = InMemoryCluster(*SERVED, APPLICATIONS)
     cluster.add(NAMESPACES, "shop")
     cluster.add(APPLICATIONS, "web", finalizers=[ARGO], deleted=True)
     assert "argocd app" not in text(explained(cluster))
 
 
-def test_who_may_read_a_namespace_and_not_list_them_is_told_of_its_circles(cluster: FakeCluster) -> None:
+def test_who_may_read_a_namespace_and_not_list_them_is_told_of_its_circles(cluster: InMemoryCluster) -> None:
     going(cluster)
     operator(cluster, 0, "shop")
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
@@ -415,7 +415,7 @@ def test_who_may_read_a_namespace_and_not_list_them_is_told_of_its_circles(clust
 
 @pytest.mark.parametrize("problem", [Unreachable("no answer"), Interrupted("stopped")])
 def test_the_end_of_it_all_is_not_taken_for_a_cluster_without_namespaces(
-    cluster: FakeCluster, problem: Problem
+    cluster: InMemoryCluster, problem: Problem
 ) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     cluster.unlisted["namespaces"] = problem

@@ -28,23 +28,23 @@ from ansible_collections.sunset.kube.tests.unit.fakes import (
 )
 from ansible_collections.sunset.kube.tests.unit.teardown.blockers.explaining import F, explained, shop_with, steps
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
+    BUDGETS,
     CONFIG_MAPS,
     WEBHOOKS,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
 )
 
-BUDGETS = Resource("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True, verbs=VERBS)
 VOLUMES = Resource("", "v1", "PersistentVolume", "persistentvolumes", False, "", ("pv",), VERBS)
 USAGES = Resource("protection.crossplane.io", "v1beta1", "Usage", "usages", True, verbs=VERBS)
 
 
 @pytest.fixture
-def cluster() -> FakeCluster:
-    return shop_with(BUDGETS, VOLUMES, USAGES)
+def cluster() -> InMemoryCluster:
+    return shop_with(VOLUMES, USAGES, POLICIES, POLICY_BINDINGS)
 
 
-def told_of(cluster: FakeCluster, kind: str, name: str, what: str) -> list[str]:
+def told_of(cluster: InMemoryCluster, kind: str, name: str, what: str) -> list[str]:
     rows = explained(cluster, Target(kind=kind, name=name, namespace="shop")).blocked
     return [cause.text for row in rows if row.record.name == name for cause in row.causes if cause.what == what]
 
@@ -52,7 +52,7 @@ def told_of(cluster: FakeCluster, kind: str, name: str, what: str) -> list[str]:
 # -- budgets -----------------------------------------------------------------------------------------------------------
 
 
-def budget(cluster: FakeCluster, allowed: int = 0, selector: Any = None, **more: Any) -> None:
+def budget(cluster: InMemoryCluster, allowed: int = 0, selector: Any = None, **more: Any) -> None:
     status = {"disruptionsAllowed": allowed, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 2, **more}
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}} if selector is None else selector}
     cluster.add(BUDGETS, "web", spec=spec, status={**status, "observedGeneration": 1}, generation=1)
@@ -70,21 +70,21 @@ SHUT: dict[str, tuple[dict[str, Any], bool]] = {
 
 @pytest.mark.parametrize(("given", "held"), named(SHUT))
 def test_a_pod_is_held_by_a_budget_that_is_shut_and_about_it(
-    cluster: FakeCluster, given: dict[str, Any], held: bool
+    cluster: InMemoryCluster, given: dict[str, Any], held: bool
 ) -> None:
     cluster.add(PODS, "web", labels={"app": "web"}, status={"phase": "Running"})
     budget(cluster, **given)
     assert bool(told_of(cluster, "pod", "web", "budget")) is held
 
 
-def test_a_budget_that_was_not_counted_yet_says_nothing(cluster: FakeCluster) -> None:
+def test_a_budget_that_was_not_counted_yet_says_nothing(cluster: InMemoryCluster) -> None:
     cluster.add(PODS, "web", labels={"app": "web"})
     budget(cluster)
     cluster.change(BUDGETS, "web", generation=2)
     assert told_of(cluster, "pod", "web", "budget") == []
 
 
-def test_a_node_names_only_pods_that_a_drain_would_wait_for(cluster: FakeCluster) -> None:
+def test_a_node_names_only_pods_that_a_drain_would_wait_for(cluster: InMemoryCluster) -> None:
     cluster.add(NODES, "n1", "")
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     pods = {
@@ -111,7 +111,7 @@ PERCENT = {"minAvailable": "100%", "selector": {}}
     ],
 )
 def test_a_budget_that_never_lets_one_go_comes_with_a_patch_that_does(
-    cluster: FakeCluster, spec: dict[str, Any], patch: dict[str, Any]
+    cluster: InMemoryCluster, spec: dict[str, Any], patch: dict[str, Any]
 ) -> None:
     status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 2}
     cluster.add(BUDGETS, "web", spec=spec, status={**status, "observedGeneration": 1}, generation=1)
@@ -119,7 +119,7 @@ def test_a_budget_that_never_lets_one_go_comes_with_a_patch_that_does(
     assert json.loads(step.rpartition(" -p ")[2].strip("'")) == {"spec": patch}
 
 
-def test_no_budgets_are_asked_for_while_everything_goes(cluster: FakeCluster) -> None:
+def test_no_budgets_are_asked_for_while_everything_goes(cluster: InMemoryCluster) -> None:
     cluster.add(NAMESPACES, "shop", deleted=True)
     explained(cluster)
     assert sum(line.startswith("poddisruptionbudgets") for line in cluster.lists) == 1, "as a kind of the namespace"
@@ -128,12 +128,12 @@ def test_no_budgets_are_asked_for_while_everything_goes(cluster: FakeCluster) ->
 # -- Usages and volumes ------------------------------------------------------------------------------------------------
 
 
-def usage(cluster: FakeCluster, **spec: Any) -> None:
+def usage(cluster: InMemoryCluster, **spec: Any) -> None:
     of = {"apiVersion": DOMAINS.api_version, "kind": "Domain", "resourceRef": {"name": "web"}}
     cluster.add(USAGES, "u", spec={"of": of, **spec})
 
 
-def test_a_usage_with_a_reason_and_none_for_a_namesake_elsewhere(cluster: FakeCluster) -> None:
+def test_a_usage_with_a_reason_and_none_for_a_namesake_elsewhere(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web")
     usage(cluster, reason="production")
     assert told_of(cluster, "Domain", "web", "usage") == ["Usage shop/u lets nobody delete it: production"]
@@ -142,7 +142,7 @@ def test_a_usage_with_a_reason_and_none_for_a_namesake_elsewhere(cluster: FakeCl
     assert [cause for row in rows for cause in row.causes] == []
 
 
-def test_a_usage_that_selects_by_labels_may_mean_it(cluster: FakeCluster) -> None:
+def test_a_usage_that_selects_by_labels_may_mean_it(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web", labels={"app": "web"})
     of = {"apiVersion": DOMAINS.api_version, "kind": "Domain", "resourceSelector": {"matchLabels": {"app": "web"}}}
     usage(cluster, of=of, by={"kind": "Release", "resourceRef": {"name": "r"}})
@@ -151,7 +151,7 @@ def test_a_usage_that_selects_by_labels_may_mean_it(cluster: FakeCluster) -> Non
     assert (cause.what, cause.certain) == ("usage", False)
 
 
-def test_a_mark_that_nobody_stands_behind_any_more(cluster: FakeCluster) -> None:
+def test_a_mark_that_nobody_stands_behind_any_more(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web", labels={"crossplane.io/in-use": "true"})
     [row] = explained(cluster, Target(kind="Domain", name="web", namespace="shop")).blocked
     assert "no Usage names it any more" in row.causes[0].text
@@ -160,7 +160,7 @@ def test_a_mark_that_nobody_stands_behind_any_more(cluster: FakeCluster) -> None
 
 @pytest.mark.parametrize(("phase", "policy", "said"), [("Bound", "Delete", "goes with it"), ("Released", "Retain", "")])
 def test_a_volume_is_held_only_while_a_claim_is_bound_to_it(
-    cluster: FakeCluster, phase: str, policy: str, said: str
+    cluster: InMemoryCluster, phase: str, policy: str, said: str
 ) -> None:
     spec = {"claimRef": {"namespace": "shop", "name": "data"}, "persistentVolumeReclaimPolicy": policy}
     held = ["kubernetes.io/pv-protection"]
@@ -257,7 +257,7 @@ def test_a_refusal_is_read(
     assert bool(cause) is not bool(unsaid)
 
 
-def test_a_refused_row_is_told_once_and_the_finalizer_comes_after(cluster: FakeCluster) -> None:
+def test_a_refused_row_is_told_once_and_the_finalizer_comes_after(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     cluster.add(POLICIES, "p")
     cluster.add(POLICY_BINDINGS, "b", spec={"policyName": "p"})
@@ -272,7 +272,7 @@ def test_a_refused_row_is_told_once_and_the_finalizer_comes_after(cluster: FakeC
 
 
 def test_a_narrow_webhook_that_did_not_answer_is_no_guess_any_more_and_closes_the_circle(
-    cluster: FakeCluster,
+    cluster: InMemoryCluster,
 ) -> None:
     """It is for some objects only, so nobody knows whether it is asked; the dry run has just shown that it is."""
     cluster.change(NAMESPACES, "shop", deletionTimestamp="2026-01-01T00:00:00Z")
@@ -294,7 +294,7 @@ def test_a_narrow_webhook_that_did_not_answer_is_no_guess_any_more_and_closes_th
     assert steps(told)[0] == cause.suggestion, "before the command that it refuses"
 
 
-def test_without_the_right_nothing_is_tried_and_no_command_is_offered_that_would_fail(cluster: FakeCluster) -> None:
+def test_without_the_right_nothing_is_tried_and_no_command_is_offered_that_would_fail(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     cluster.forbidden.add(("patch", "domains"))
     told = explained(cluster)
@@ -303,7 +303,7 @@ def test_without_the_right_nothing_is_tried_and_no_command_is_offered_that_would
     assert "you may not patch domains.ingress.example.com in namespace shop" in "\n".join(tree_of(told))
 
 
-def test_a_few_of_many_are_tried_and_at_least_one_of_each_sort(cluster: FakeCluster) -> None:
+def test_a_few_of_many_are_tried_and_at_least_one_of_each_sort(cluster: InMemoryCluster) -> None:
     for number in range(100):
         cluster.add(DOMAINS, f"d{number}", finalizers=[F], deleted=True)
     cluster.add(CONFIG_MAPS, "other", finalizers=["x.example.com/y"], deleted=True)
@@ -313,13 +313,13 @@ def test_a_few_of_many_are_tried_and_at_least_one_of_each_sort(cluster: FakeClus
     assert sum("ConfigMap" in line for line in cluster.log) == 1
 
 
-def test_protected_finalizers_are_not_even_tried(cluster: FakeCluster) -> None:
+def test_protected_finalizers_are_not_even_tried(cluster: InMemoryCluster) -> None:
     cluster.add(CONFIG_MAPS, "lb", finalizers=["service.kubernetes.io/load-balancer-cleanup"], deleted=True)
     explained(cluster)
     assert cluster.log == []
 
 
-def test_who_may_see_little_is_told_so_in_few_words(cluster: FakeCluster) -> None:
+def test_who_may_see_little_is_told_so_in_few_words(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     for plural in ("deployments", "secrets", "services"):
         cluster.unseen[plural] = api_error(403, "Forbidden", f"User jo cannot list resource {plural}")
@@ -335,7 +335,7 @@ def test_who_may_see_little_is_told_so_in_few_words(cluster: FakeCluster) -> Non
 # -- ten thousand ------------------------------------------------------------------------------------------------------
 
 
-def test_ten_thousand_objects_in_a_circle_take_no_more_requests_and_fit_one_screen(cluster: FakeCluster) -> None:
+def test_ten_thousand_objects_in_a_circle_take_no_more_requests_and_fit_one_screen(cluster: InMemoryCluster) -> None:
     cluster.add(NAMESPACES, "shop", deleted=True)
     cluster.add(DEPLOYMENTS, "shop-operator", spec={"replicas": 0})
     cluster.add(DOMAINS, "d0", finalizers=[F], deleted=True)

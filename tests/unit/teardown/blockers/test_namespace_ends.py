@@ -10,28 +10,27 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.blockers.blockers import (
     Blocked,
 )
 from ansible_collections.sunset.kube.tests.unit.fakes import LEASES, NAMESPACES, named
 from ansible_collections.sunset.kube.tests.unit.teardown.blockers.explaining import explained
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, InMemoryCluster, api_error
 
 LONG_AGO, NOW = "2025-12-31T23:00:00Z", "2026-01-01T00:00:00Z"
 
 
-def namespace(*finalizers: str, **more: Any) -> FakeCluster:
-    cluster = FakeCluster()
+def namespace(*finalizers: str, **more: Any) -> InMemoryCluster:
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop", spec={"finalizers": list(finalizers)}, **{"deleted": True, **more})
     return cluster
 
 
-def of_namespace(cluster: FakeCluster) -> Blocked:
+def of_namespace(cluster: InMemoryCluster) -> Blocked:
     return explained(cluster).blocked[0]
 
 
-def manager(cluster: FakeCluster, renewed: str) -> FakeCluster:
+def manager(cluster: InMemoryCluster, renewed: str) -> InMemoryCluster:
     spec = {"holderIdentity": "master-0_1", "leaseDurationSeconds": 15, "renewTime": renewed}
     cluster.add(LEASES, "kube-controller-manager", "kube-system", spec=spec)
     return cluster
@@ -60,7 +59,7 @@ def test_a_controller_that_is_not_heard_of_is_why_an_empty_namespace_stays() -> 
     assert row.suggestion.startswith("bring kube-controller-manager back")
 
 
-def full(cluster: FakeCluster) -> FakeCluster:
+def full(cluster: InMemoryCluster) -> InMemoryCluster:
     cluster.add(CONFIG_MAPS, "left")
     return cluster
 
@@ -73,7 +72,7 @@ NOT_ITS_FAULT = {
 
 
 @pytest.mark.parametrize("cluster", NOT_ITS_FAULT.values(), ids=NOT_ITS_FAULT)
-def test_the_controller_is_not_blamed_where_nothing_proves_it(cluster: FakeCluster) -> None:
+def test_the_controller_is_not_blamed_where_nothing_proves_it(cluster: InMemoryCluster) -> None:
     assert "controller" not in [cause.what for cause in of_namespace(cluster).causes]
 
 
@@ -89,16 +88,7 @@ ASKED = {"an empty one": (namespace("kubernetes"), 1), "one with content": (full
 
 
 @pytest.mark.parametrize(("cluster", "times"), named(ASKED))
-def test_the_controller_is_asked_for_only_where_a_namespace_is_empty(
-    cluster: FakeCluster, times: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[tuple[str, str]] = []
-    original = cluster.read_whole
-
-    def read_whole(resource: Resource, place: str, name: str) -> dict[str, Any] | None:
-        read.append((place, name))
-        return original(resource, place, name)
-
-    monkeypatch.setattr(cluster, "read_whole", read_whole)
+def test_the_controller_is_asked_for_only_where_a_namespace_is_empty(cluster: InMemoryCluster, times: int) -> None:
     explained(cluster)
-    assert read.count(("kube-system", "kube-controller-manager")) == times
+    asked = [each.path for each in cluster.server.asked]
+    assert asked.count(LEASES.path("kube-system", "kube-controller-manager")) == times

@@ -29,7 +29,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import GIT
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     DEFINITIONS,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
     named_members,
 )
@@ -40,11 +40,11 @@ UNKNOWN = "if you know that nobody should remove it any more (what is lost witho
 
 
 @pytest.fixture
-def cluster() -> FakeCluster:
+def cluster() -> InMemoryCluster:
     return shop_with(*GITOPS)
 
 
-def operator(cluster: FakeCluster, available: int) -> None:
+def operator(cluster: InMemoryCluster, available: int) -> None:
     status = {"availableReplicas": available}
     cluster.add(DEPLOYMENTS, "shop-operator", "ops", spec={"replicas": available}, status=status)
 
@@ -74,7 +74,7 @@ NOES: dict[str, tuple[ApiError, str]] = {
 
 @pytest.mark.parametrize(("answer", "begins"), named(NOES))
 def test_who_refused_the_dry_run_comes_before_the_command_that_it_refused(
-    cluster: FakeCluster, answer: ApiError, begins: str
+    cluster: InMemoryCluster, answer: ApiError, begins: str
 ) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     cluster.refusals["Domain shop/web"] = answer
@@ -86,7 +86,7 @@ def test_who_refused_the_dry_run_comes_before_the_command_that_it_refused(
 # -- what may not be known ---------------------------------------------------------------------------------------------
 
 
-def test_a_finalizer_of_nobody_goes_only_by_somebody_who_knows_and_with_its_price(cluster: FakeCluster) -> None:
+def test_a_finalizer_of_nobody_goes_only_by_somebody_who_knows_and_with_its_price(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
     told = explained(cluster)
     [step] = steps(told)
@@ -96,7 +96,7 @@ def test_a_finalizer_of_nobody_goes_only_by_somebody_who_knows_and_with_its_pric
 
 @pytest.mark.parametrize("unseen", ["deployments", "leases"])
 def test_no_command_removes_the_finalizer_of_an_owner_who_could_not_be_looked_for(
-    cluster: FakeCluster, unseen: str
+    cluster: InMemoryCluster, unseen: str
 ) -> None:
     """`finalizer` takes who is not found for gone; a live controller would lose its work."""
     cluster.add(DOMAINS, "web", finalizers=[F], deleted=True)
@@ -110,7 +110,7 @@ def test_no_command_removes_the_finalizer_of_an_owner_who_could_not_be_looked_fo
 
 
 def test_what_the_product_offers_stays_without_a_look_at_its_owner_and_the_command_does_not(
-    cluster: FakeCluster,
+    cluster: InMemoryCluster,
 ) -> None:
     cluster.add(DOMAINS, "web", finalizers=[KEDA], deleted=True)
     cluster.unseen["leases"] = api_error(403, "Forbidden", "no")
@@ -123,7 +123,7 @@ def test_what_the_product_offers_stays_without_a_look_at_its_owner_and_the_comma
 # -- one row and the others --------------------------------------------------------------------------------------------
 
 
-def test_what_only_one_of_many_needs_is_not_lost_among_them(cluster: FakeCluster) -> None:
+def test_what_only_one_of_many_needs_is_not_lost_among_them(cluster: InMemoryCluster) -> None:
     for name in ("bad", "good"):
         cluster.add(DOMAINS, name, finalizers=[F], deleted=True)
     cluster.refusals["Domain shop/bad"] = ApiError(422, message="invalid", causes=("spec.a: must be b",))
@@ -136,7 +136,7 @@ def test_what_only_one_of_many_needs_is_not_lost_among_them(cluster: FakeCluster
 # -- what is not being deleted -----------------------------------------------------------------------------------------
 
 
-def test_nothing_is_to_be_done_about_a_healthy_object_whose_owner_is_alive(cluster: FakeCluster) -> None:
+def test_nothing_is_to_be_done_about_a_healthy_object_whose_owner_is_alive(cluster: InMemoryCluster) -> None:
     operator(cluster, 1)
     cluster.add(DOMAINS, "web", finalizers=[F])
     told = explained(cluster, WEB)
@@ -151,13 +151,13 @@ def test_an_owner_that_leaves_it_alone_is_no_reason_to_stay(certain: bool) -> No
     assert web.may_stay is certain
 
 
-def test_nothing_is_taken_off_an_object_that_is_not_being_deleted(cluster: FakeCluster) -> None:
+def test_nothing_is_taken_off_an_object_that_is_not_being_deleted(cluster: InMemoryCluster) -> None:
     cluster.add(DOMAINS, "web", finalizers=[F])
     told = explained(cluster, WEB)
     assert (row(told, "web").suggestion, steps(told), row(told, "web").may_stay) == ("", [], True)
 
 
-def test_the_owner_that_would_be_missed_is_brought_back_before_the_deletion(cluster: FakeCluster) -> None:
+def test_the_owner_that_would_be_missed_is_brought_back_before_the_deletion(cluster: InMemoryCluster) -> None:
     operator(cluster, 0)
     cluster.add(DOMAINS, "web", finalizers=[F])
     assert steps(explained(cluster, WEB)) == [
@@ -168,7 +168,7 @@ def test_the_owner_that_would_be_missed_is_brought_back_before_the_deletion(clus
 # -- GitOps ------------------------------------------------------------------------------------------------------------
 
 
-def test_no_application_is_paused_of_which_only_a_label_of_helm_speaks(cluster: FakeCluster) -> None:
+def test_no_application_is_paused_of_which_only_a_label_of_helm_speaks(cluster: InMemoryCluster) -> None:
     cluster.unseen["applications"] = api_error(403, "Forbidden", "not yours")
     cluster.add(CONFIG_MAPS, "settings", labels={"app.kubernetes.io/instance": "shop"}, finalizers=[F], deleted=True)
     told = explained(cluster)
@@ -179,7 +179,7 @@ def test_no_application_is_paused_of_which_only_a_label_of_helm_speaks(cluster: 
 # -- instances ---------------------------------------------------------------------------------------------------------
 
 
-def test_members_are_counted_among_the_instances_of_their_definition(cluster: FakeCluster) -> None:
+def test_members_are_counted_among_the_instances_of_their_definition(cluster: InMemoryCluster) -> None:
     held = ["customresourcecleanup.apiextensions.k8s.io"]
     cluster.add(DEFINITIONS, DOMAINS.qualified, deleted=True, finalizers=held)
     for name in "ab":

@@ -27,7 +27,7 @@ from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAIN
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     DEFINITIONS,
     WEBHOOKS,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
     member,
 )
@@ -44,42 +44,43 @@ def outcome(*survivors: Leaver, refused: tuple[tuple[Leaver, Problem], ...] = ()
     return RunOutcome([step], **more)
 
 
-def blockers(cluster: FakeCluster, *survivors: Leaver) -> list[dict[str, str]]:
+def blockers(cluster: InMemoryCluster, *survivors: Leaver) -> list[dict[str, str]]:
     [survivor] = explain(outcome(*survivors), cluster)
     return [blocker.as_dict() for blocker in survivor.blockers]
 
 
-def explain(run: RunOutcome, cluster: FakeCluster) -> list[Survivor]:
-    return diagnose([run], {None: cluster}, Told()).survivors  # type: ignore[dict-item]
+def explain(run: RunOutcome, cluster: InMemoryCluster) -> list[Survivor]:
+    cluster.deletable_kinds()  # a run has asked the server before, and knows its time
+    return diagnose([run], {None: cluster}, Told()).survivors
 
 
 def test_nobody_looks_when_nothing_is_left() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     assert (explain(outcome(), cluster), cluster.lists) == ([], [])
 
 
-def operator(cluster: FakeCluster, available: int) -> FakeCluster:
+def operator(cluster: InMemoryCluster, available: int) -> InMemoryCluster:
     cluster.add(
         DEPLOYMENTS, "shop-operator", "ops", spec={"replicas": available}, status={"availableReplicas": available}
     )
     return cluster
 
 
-HOLDERS: dict[str, tuple[FakeCluster, str, str, str]] = {
+HOLDERS: dict[str, tuple[InMemoryCluster, str, str, str]] = {
     "alive": (
-        operator(FakeCluster(), 1),
+        operator(InMemoryCluster(), 1),
         "Deployment ops/shop-operator",
         "alive",
         "give Deployment ops/shop-operator time",
     ),
-    "gone": (operator(FakeCluster(), 0), "Deployment ops/shop-operator", "gone", "bring its controller back"),
-    "nobody knows": (FakeCluster(), "", "unknown", "find out who should remove it"),
+    "gone": (operator(InMemoryCluster(), 0), "Deployment ops/shop-operator", "gone", "bring its controller back"),
+    "nobody knows": (InMemoryCluster(), "", "unknown", "find out who should remove it"),
 }
 
 
 @pytest.mark.parametrize(("cluster", "owner", "alive", "advice"), named(HOLDERS))
 def test_each_finalizer_is_told_with_its_owner_and_whether_he_lives(
-    cluster: FakeCluster, owner: str, alive: str, advice: str
+    cluster: InMemoryCluster, owner: str, alive: str, advice: str
 ) -> None:
     [blocker] = blockers(cluster, leaver(finalizers=[F]))
     assert (blocker["what"], blocker["finalizer"], blocker.get("owner", ""), blocker["alive"]) == (
@@ -95,7 +96,7 @@ def test_each_finalizer_is_told_with_its_owner_and_whether_he_lives(
 
 
 def test_a_finalizer_that_guards_data_is_told_with_what_it_guards() -> None:
-    [blocker] = blockers(FakeCluster(), leaver(finalizers=["kubernetes.io/pvc-protection"]))
+    [blocker] = blockers(InMemoryCluster(), leaver(finalizers=["kubernetes.io/pvc-protection"]))
     assert blocker == {
         "what": "finalizer",
         "finalizer": "kubernetes.io/pvc-protection",
@@ -107,7 +108,7 @@ def test_a_finalizer_that_guards_data_is_told_with_what_it_guards() -> None:
 
 
 def test_every_finalizer_is_a_blocker_of_its_own() -> None:
-    assert [each["finalizer"] for each in blockers(FakeCluster(), leaver(finalizers=[F, "x/y"]))] == [F, "x/y"]
+    assert [each["finalizer"] for each in blockers(InMemoryCluster(), leaver(finalizers=[F, "x/y"]))] == [F, "x/y"]
 
 
 def condition(kind: str, status: str = "True", **more: str) -> dict[str, str]:
@@ -140,19 +141,19 @@ CONDITIONS: dict[str, tuple[Resource, list[dict[str, str]] | None, list[str]]] =
 def test_namespaces_and_definitions_say_it_themselves(
     resource: Resource, conditions: list[dict[str, str]] | None, texts: list[str]
 ) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(resource, "x", status={"conditions": conditions})
     assert [each["text"] for each in blockers(cluster, leaver(resource, "x"))] == texts
 
 
 def test_a_condition_that_cannot_be_read_is_told_as_such() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.unseen["namespaces"] = api_error(403, "Forbidden")
     assert [each["what"] for each in blockers(cluster, leaver(NAMESPACES, "x"))] == ["blind"]
 
 
 def test_a_survivor_that_went_meanwhile_says_nothing() -> None:
-    assert [each["what"] for each in blockers(FakeCluster(), leaver(NAMESPACES, "x"))] == ["unknown"]
+    assert [each["what"] for each in blockers(InMemoryCluster(), leaver(NAMESPACES, "x"))] == ["unknown"]
 
 
 NO_REASON: dict[str, tuple[Leaver, str]] = {
@@ -165,7 +166,7 @@ NO_REASON: dict[str, tuple[Leaver, str]] = {
 
 @pytest.mark.parametrize(("survivor", "text"), named(NO_REASON))
 def test_a_survivor_without_a_reason_still_gets_advice(survivor: Leaver, text: str) -> None:
-    [blocker] = blockers(FakeCluster(), survivor)
+    [blocker] = blockers(InMemoryCluster(), survivor)
     assert (blocker["text"], bool(blocker["suggestion"])) == (text, True)
 
 
@@ -186,25 +187,25 @@ REFUSALS: dict[str, tuple[Problem, str, str]] = {
 
 @pytest.mark.parametrize(("problem", "what", "suggestion"), named(REFUSALS))
 def test_a_refusal_is_told_with_its_reason(problem: Problem, what: str, suggestion: str) -> None:
-    [survivor] = explain(outcome(refused=((leaver(), problem),)), FakeCluster())
+    [survivor] = explain(outcome(refused=((leaver(), problem),)), InMemoryCluster())
     [blocker] = survivor.blockers
     assert (blocker.what, blocker.text, blocker.suggestion) == (what, problem.why, suggestion)
 
 
 def test_what_could_not_be_seen_is_told_at_every_survivor() -> None:
     blind = {"domains": Problem("cannot list", which="domains", why="HTTP 503")}
-    found = explain(outcome(leaver(name="a"), leaver(name="b"), blind=blind), FakeCluster())
+    found = explain(outcome(leaver(name="a"), leaver(name="b"), blind=blind), InMemoryCluster())
     assert [[each.text for each in survivor.blockers] for survivor in found] == [["cannot list domains: HTTP 503."]] * 2
 
 
 def test_a_webhook_that_refused_us_and_has_nobody_behind_it_is_told_with_the_command_that_removes_it() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop", labels={"kubernetes.io/metadata.name": "shop"})
     rule = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["DELETE"], "resources": ["*"]}
     client = {"service": {"namespace": "shop", "name": "guard"}}
     cluster.add(WEBHOOKS, "guard", webhooks=[{"name": "x", "clientConfig": client, "rules": [rule]}])
     problem = api_error(500, "InternalError", 'failed calling webhook "x"')
-    found = diagnose([outcome(refused=((leaver(deleted=False), problem),))], {None: cluster}, Told())  # type: ignore[dict-item]
+    found = diagnose([outcome(refused=((leaver(deleted=False), problem),))], {None: cluster}, Told())
     [survivor] = found.survivors
     assert [each.what for each in survivor.blockers] == ["webhook", "webhook"]
     command = "kubectl delete validatingwebhookconfiguration guard"
@@ -213,7 +214,7 @@ def test_a_webhook_that_refused_us_and_has_nobody_behind_it_is_told_with_the_com
 
 
 def test_what_may_not_be_listed_is_told_as_such() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.unseen["leases"] = api_error(403, "Forbidden")
     told = blockers(cluster, leaver(finalizers=[F]))
     assert [each["what"] for each in told] == ["finalizer", "blind"]
@@ -223,7 +224,7 @@ def test_what_may_not_be_listed_is_told_as_such() -> None:
 
 
 def test_a_server_that_answers_nobody_any_more_costs_the_explanation_and_not_the_report() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for resource in cluster.served:
         cluster.unseen[resource.plural] = Unreachable("cannot reach the API server", why="connection refused")
     told = blockers(cluster, leaver(NAMESPACES, "shop"))
@@ -232,12 +233,12 @@ def test_a_server_that_answers_nobody_any_more_costs_the_explanation_and_not_the
 
 
 def test_what_is_left_in_a_namespace_is_counted_and_looked_at_by_lists() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop", deleted=True)
     cluster.add(DOMAINS, "a", deleted=True, finalizers=[F])
     cluster.add(DOMAINS, "b", deleted=True, finalizers=[F])
     held = Leaver(DOMAINS, cluster.list(DOMAINS).records[0])
-    found = diagnose([outcome(leaver(NAMESPACES, "shop"), held)], {None: cluster}, Told())  # type: ignore[dict-item]
+    found = diagnose([outcome(leaver(NAMESPACES, "shop"), held)], {None: cluster}, Told())
     space, domain = found.survivors
     assert [each.text for each in space.blockers] == ["still in it: 2 Domain"]
     assert [each.finalizer for each in domain.blockers] == [F]
@@ -245,9 +246,9 @@ def test_what_is_left_in_a_namespace_is_counted_and_looked_at_by_lists() -> None
 
 
 def test_a_great_many_survivors_cost_a_bounded_number_of_looks() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     seen: list[str] = []
-    cluster.read_whole = lambda resource, namespace, name: seen.append(name)  # type: ignore[method-assign,func-returns-value]
+    cluster.server.controllers.append(lambda call: seen.append(call.name) if call.verb == "get" else None)
     few = explain(outcome(*(leaver(NAMESPACES, f"n{number}", finalizers=[F]) for number in range(20))), cluster)
     lists = len(cluster.lists)
     many = explain(outcome(*(leaver(NAMESPACES, f"n{number}", finalizers=[F]) for number in range(500))), cluster)
@@ -257,7 +258,7 @@ def test_a_great_many_survivors_cost_a_bounded_number_of_looks() -> None:
 
 def test_beyond_ten_thousand_survivors_are_counted_and_not_explained() -> None:
     left = [leaver(name=f"d{number}", finalizers=[F]) for number in range(10_002)]
-    found = explain(outcome(*left), FakeCluster())
+    found = explain(outcome(*left), InMemoryCluster())
     assert [one.blockers[0].what for one in found[9_999:]] == ["finalizer", "unknown", "unknown"]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import GroupVersion
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadFields
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.draft import (
     Drafts,
@@ -28,7 +27,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import (
     F,
     G,
 )
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVICES, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVICES, STALE, api_error
 
 
 def drafts(cluster: DrainCluster) -> Drafts:
@@ -121,9 +120,9 @@ def test_kinds_that_cannot_be_listed_are_left_out() -> None:
 def test_what_cannot_be_read_is_told_and_does_not_keep_the_rest() -> None:
     cluster = full()
     cluster.unseen["baskets"] = api_error(403, "Forbidden", "no")
-    cluster.blind.append(GroupVersion("metrics.example.com", "v1", blind="down"))
+    cluster.stale.append("metrics.example.com/v1")
     found = drafts(cluster)
-    assert found.unreadable == ["metrics.example.com/v1: down", "baskets.shop.example.com: HTTP 403 Forbidden, no"]
+    assert found.unreadable == [f"metrics.example.com/v1: {STALE}", "baskets.shop.example.com: HTTP 403 Forbidden, no"]
     assert [draft["name"] for draft in found.profiles] == ["acme", "example"]
 
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import GroupVersion
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Refused
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.instance import Classes, Yardstick
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.options import Instance
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.scene import KindView, Look, Scene
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looking import Looker
-from ansible_collections.sunset.kube.tests.unit.fakes import LEASES, NODES, PODS, Told, named
+from ansible_collections.sunset.kube.tests.unit.fakes import LEASES, NAMESPACES, NODES, PODS, Call, Told, named, refusal
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import (
     BASKETS,
     GATEWAY_CLASSES,
@@ -33,7 +32,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import (
     held,
     profile_of,
 )
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import DEFINITIONS, SERVICES, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import DEFINITIONS, SERVICES, STALE, api_error
 
 
 def scene(cluster: DrainCluster, policy: str = "Retain", profile: Any = None, **instance: Any) -> Scene:
@@ -107,15 +106,16 @@ def terminating(cluster: DrainCluster) -> None:
 
 def unavailable(cluster: DrainCluster) -> None:
     cluster.served.remove(BASKETS)
-    cluster.blind.append(GroupVersion("shop.example.com", "v1", blind="down"))
+    cluster.stale.append("shop.example.com/v1")
 
 
 def hidden(cluster: DrainCluster) -> None:
     cluster.served.remove(BASKETS)
-    cluster.blind.append(GroupVersion("shop.example.com", "v1", blind="no", forbidden=True))
+    cluster.hidden.append("shop.example.com/v2")
 
 
 def forbidden(cluster: DrainCluster) -> None:
+    cluster.add(NAMESPACES, "shop")
     cluster.unseen["baskets"] = api_error(403, "Forbidden", "no")
 
 
@@ -124,8 +124,12 @@ def broken(cluster: DrainCluster) -> None:
 
 
 def gone_meanwhile(cluster: DrainCluster) -> None:
+    def uninstall(call: Call) -> None:
+        if call.verb == "list" and call.resource == BASKETS:
+            cluster.served.remove(BASKETS)
+
+    cluster.server.meddlers.append(uninstall)
     cluster.unseen["baskets"] = api_error(404, "NotFound")
-    cluster.is_installed = lambda resource: False
 
 
 def not_found_but_installed(cluster: DrainCluster) -> None:
@@ -141,8 +145,8 @@ STATES: dict[str, tuple[Callable[[DrainCluster], None], str, bool, str]] = {
         "baskets.shop.example.com exists, but none of its versions is served",
     ),
     "on its way out": (terminating, "terminating", True, "its definition is being deleted, and its objects with it"),
-    "its group is down": (unavailable, "group unavailable", False, "down"),
-    "its group may not be seen": (hidden, "forbidden", False, "no"),
+    "its group is down": (unavailable, "group unavailable", False, "does not answer"),
+    "its group may not be seen": (hidden, "forbidden", False, "HTTP 403 Forbidden, no"),
     "may not be listed": (forbidden, "forbidden", False, "HTTP 403 Forbidden, no"),
     "cannot be listed": (broken, "group unavailable", False, "conversion webhook for baskets failed"),
     "went while we looked": (gone_meanwhile, "not installed", True, "its definition went while we looked"),
@@ -222,11 +226,10 @@ def test_few_namespaces_are_read_one_by_one_and_many_at_once() -> None:
 
 
 def test_whole_objects_that_cannot_be_read_make_the_kind_unreadable() -> None:
-    class Halved(DrainCluster):
-        def list_whole(self, resource: Any, namespace: str | None = None, label_selector: str | None = None) -> Any:
-            raise api_error(403, "Forbidden", "no")
-
-    cluster = Halved()
+    cluster = DrainCluster()
+    cluster.server.meddlers.append(
+        lambda call: refusal(403, "Forbidden", "no") if call.verb == "list" and not call.metadata_only else None
+    )
     held(cluster, (BASKETS, "a"))
     assert view(scene(cluster), "Basket").state == "forbidden"
 
@@ -358,6 +361,7 @@ def test_many_namespaces_are_one_list() -> None:
 @pytest.mark.parametrize("resource", [LOCKS, PODS], ids=["its own group", "another group"])
 def test_only_a_kind_of_the_products_own_groups_must_be_readable(resource: Any) -> None:
     cluster = DrainCluster()
+    cluster.add(NAMESPACES, "shop")
     cluster.served.append(LOCKS)
     cluster.unseen[resource.plural] = api_error(403, "Forbidden", "no")
     found = scene(cluster)
@@ -368,8 +372,8 @@ def test_only_a_kind_of_the_products_own_groups_must_be_readable(resource: Any) 
 
 def test_a_group_that_does_not_answer_is_named() -> None:
     cluster = DrainCluster()
-    cluster.blind.append(GroupVersion("metrics.example.com", "v1", blind="down"))
-    assert scene(cluster).not_looked_at == ["metrics.example.com/v1: down"]
+    cluster.stale.append("metrics.example.com/v1")
+    assert scene(cluster).not_looked_at == [f"metrics.example.com/v1: {STALE}"]
 
 
 def test_a_kind_that_went_meanwhile_is_no_gap() -> None:
@@ -408,6 +412,6 @@ def test_policy_delete_is_refused_while_an_object_says_so(
 
 def test_what_would_forbid_it_and_cannot_be_seen_forbids_it() -> None:
     cluster = DrainCluster()
-    cluster.blind.append(GroupVersion("bank.example.com", "v1", blind="down"))
+    cluster.stale.append("bank.example.com/v1")
     with pytest.raises(CannotLook, match="cannot look for Vault"):
         scene(cluster, "Delete", {"refuse_delete_while": [{**RULE, "group": "bank.example.com", "kind": "Vault"}]})

@@ -17,7 +17,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.drain.survey 
     make_survey,
     refuse_what_is_unsafe,
 )
-from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, Told, named, record
+from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, NAMESPACES, Told, named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import (
     BASKETS,
     NAME,
@@ -249,6 +249,7 @@ def test_it_may_begin(make: Callable[[], DrainCluster], params: dict[str, Any]) 
 
 def unreadable() -> DrainCluster:
     cluster = shop()
+    cluster.add(NAMESPACES, "shop")
     cluster.unseen["stores"] = api_error(403, "Forbidden", "no")
     return cluster
 

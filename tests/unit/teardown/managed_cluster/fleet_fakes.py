@@ -20,9 +20,9 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.managed_clust
     ClusterOptions,
     parse_clusters,
 )
-from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, VERBS
+from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, VERBS, FakeClock
 from ansible_collections.sunset.kube.tests.unit.teardown.policy_fakes import BINDINGS, POLICIES
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, InMemoryCluster
 
 RBAC = "rbac.authorization.k8s.io"
 
@@ -46,12 +46,12 @@ def conditions(available: str | None = "True", accepted: str | None = "True") ->
     return {"conditions": [{"type": kind, "status": status} for kind, status in said.items() if status]}
 
 
-class Hub(FakeCluster):
+class Hub(InMemoryCluster):
     """Without controllers: nothing happens by itself."""
 
-    def __init__(self, *more: Resource) -> None:
-        own = (CLUSTERS, ADDONS, WORKS, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
-        super().__init__(*SERVED, *own, POLICIES, BINDINGS, *more)
+    def __init__(self, *more: Resource, clock: FakeClock | None = None) -> None:
+        own = (CLUSTERS, ADDONS, WORKS, ROLE_BINDINGS)
+        super().__init__(*SERVED, *own, POLICIES, BINDINGS, *more, clock=clock)
 
     def join(self, name: str, *finalizers: str, **status: str | None) -> None:
         said = conditions(**status)
@@ -64,7 +64,7 @@ def options_of(check_mode: bool = False, **params: Any) -> ClusterOptions:
     return parse_clusters(given, check_mode=check_mode, hashed=JOB.hashed(given))
 
 
-class SpokeCluster(FakeCluster):
+class SpokeCluster(InMemoryCluster):
     """The cluster itself."""
 
     def __init__(self) -> None:

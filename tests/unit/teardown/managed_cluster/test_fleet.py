@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.kube.lists import Listing
-from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.problems import Problem, Refused
 from ansible_collections.sunset.kube.plugins.module_utils.profiles import ocm
-from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES
+from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, Call
 from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_fakes import (
     ADDONS,
     CLUSTERS,
@@ -261,13 +259,13 @@ class HubWithLatecomers(Hub):
     def __init__(self, latecomers: int) -> None:
         super().__init__()
         self.latecomers = latecomers
+        self.server.controllers.append(self._be_late)
 
-    def list(self, resource: Resource, namespace: str | None = None, label_selector: str | None = None) -> Listing:
-        found = super().list(resource, namespace, label_selector)
-        if resource == WORKS and not found.records and self.latecomers:
+    def _be_late(self, call: Call) -> None:
+        looked = call.verb == "list" and call.resource == WORKS
+        if looked and self.latecomers and not any(key[1] == WORKS.plural for key in self.objects):
             self.latecomers -= 1
             self.add(WORKS, f"late-{self.latecomers}", "edge")
-        return found
 
 
 def with_latecomers(number: int) -> Hub:

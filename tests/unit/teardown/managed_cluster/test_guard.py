@@ -30,24 +30,24 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.managed_clust
 from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES
 from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_fakes import ADDONS, WORKS, Hub
 from ansible_collections.sunset.kube.tests.unit.teardown.policy_fakes import BINDINGS, POLICIES, PoliciesWork
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, InMemoryCluster, api_error
 
 
 class GuardedHub(PoliciesWork, Hub):
     """Admission policies take effect."""
 
 
-def guarded(hub: FakeCluster, state: str = "present", *, check_mode: bool = False) -> GuardOutcome:
-    return set_guard(GuardOptions(state, 60, check_mode), hub, hub.clock, lambda event: None)  # type: ignore[arg-type]
+def guarded(hub: InMemoryCluster, state: str = "present", *, check_mode: bool = False) -> GuardOutcome:
+    return set_guard(GuardOptions(state, 60, check_mode), hub, hub.clock, lambda event: None)
 
 
-def bound(hub: FakeCluster) -> list[str]:
+def bound(hub: InMemoryCluster) -> list[str]:
     return sorted(
         bound_namespace(key[3]) for key in hub.objects if key[1] == BINDINGS.plural if bound_namespace(key[3])
     )
 
 
-def writes(hub: FakeCluster) -> list[str]:
+def writes(hub: InMemoryCluster) -> list[str]:
     return [line for line in hub.log if "dry run" not in line]
 
 
@@ -194,7 +194,7 @@ def test_a_policy_of_somebody_else_is_not_touched() -> None:
 
 def test_where_there_are_no_managed_clusters_it_is_no_hub() -> None:
     with pytest.raises(Refused, match="this is no hub"):
-        guarded(FakeCluster(*SERVED, POLICIES, BINDINGS))
+        guarded(InMemoryCluster(*SERVED, POLICIES, BINDINGS))
 
 
 @pytest.mark.parametrize("plural", [ADDONS.plural, WORKS.plural, "managedclusters", "namespaces"])

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import GroupVersion
 from ansible_collections.sunset.kube.plugins.module_utils.objects import record_of
 from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook, Problem, Refused
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.managed_cluster.hub import (
@@ -30,7 +29,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_f
     conditions,
     options_of,
 )
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, ZONES, FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, ZONES, InMemoryCluster, api_error
 
 
 def view(accepts: bool | None = True, **status: str | None) -> ClusterView:
@@ -93,24 +92,24 @@ def test_kinds_of_a_hub() -> None:
 
 def test_an_older_version_of_addons_will_do() -> None:
     older = dataclasses.replace(ADDONS, version="v1alpha1")
-    hub = FakeCluster(*SERVED, CLUSTERS, older, WORKS)
+    hub = InMemoryCluster(*SERVED, CLUSTERS, older, WORKS)
     assert find_kinds(options_of(name="edge"), hub).cleanup == (older, WORKS)
 
 
 def test_a_hub_without_addons() -> None:
-    kinds = find_kinds(options_of(name="edge"), FakeCluster(*SERVED, CLUSTERS, WORKS))
+    kinds = find_kinds(options_of(name="edge"), InMemoryCluster(*SERVED, CLUSTERS, WORKS))
     assert (kinds.cleanup, kinds.works) == ((None, WORKS), 1)
 
 
 def test_what_is_no_hub_is_refused() -> None:
     with pytest.raises(Refused, match="this is no hub"):
-        find_kinds(options_of(name="edge"), FakeCluster())
+        find_kinds(options_of(name="edge"), InMemoryCluster())
 
 
 @pytest.mark.parametrize("group", [CLUSTERS.group, ADDONS.group, WORKS.group])
 def test_a_group_that_does_not_answer_is_an_error(group: str) -> None:
-    hub = FakeCluster(*SERVED, *(one for one in (CLUSTERS, ADDONS, WORKS) if one.group != group))
-    hub.blind.append(GroupVersion(group, "v1", (), "it does not answer"))
+    hub = InMemoryCluster(*SERVED, *(one for one in (CLUSTERS, ADDONS, WORKS) if one.group != group))
+    hub.stale.append(f"{group}/v1")
     with pytest.raises(CannotLook):
         find_kinds(options_of(name="edge"), hub)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import GroupVersion
 from ansible_collections.sunset.kube.plugins.module_utils.objects import Record, Resource
 from ansible_collections.sunset.kube.plugins.module_utils.profiles import ocm
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.managed_cluster.namespace_gate import why_kept
@@ -103,5 +102,5 @@ def test_a_keeper_that_cannot_be_listed_keeps_it() -> None:
 @pytest.mark.parametrize("forbidden", [False, True], ids=["unavailable", "forbidden"])
 def test_a_keeper_whose_group_cannot_be_seen_keeps_it(forbidden: bool) -> None:
     hub = Hub()
-    hub.blind.append(GroupVersion(HOSTED.group, "v1beta1", (), "it does not answer", forbidden))
+    (hub.hidden if forbidden else hub.stale).append(f"{HOSTED.group}/v1beta1")
     assert "HostedCluster" in why_kept("auto", namespace(), hub)

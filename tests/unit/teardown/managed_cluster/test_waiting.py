@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
 
 import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import Deadline, StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.events import Noted
-from ansible_collections.sunset.kube.plugins.module_utils.problems import CannotLook
+from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import Answer
 from ansible_collections.sunset.kube.plugins.module_utils.profiles import ocm
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.managed_cluster.fleet import remove_clusters
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.managed_cluster.places import Place, Places
-from ansible_collections.sunset.kube.tests.unit.fakes import FakeClock, Told
+from ansible_collections.sunset.kube.tests.unit.fakes import Call, FakeClock, Told, refusal
 from ansible_collections.sunset.kube.tests.unit.teardown.managed_cluster.fleet_fakes import (
     ADDONS,
     CLUSTERS,
@@ -42,21 +41,18 @@ class GivingWay(FakeClock):
 
 
 class HubWithThreads(Hub):
+    """The gate of `gated`, and its agent, wait for `edge` to be gone."""
+
     def __init__(self) -> None:
-        super().__init__()
-        self.clock = GivingWay()
-        self._began = self.clock.now()
+        super().__init__(clock=GivingWay())
+        self.server.controllers.append(self._open_the_gate)
 
-    def remove(self, resource: Any, name: str, namespace: str = "shop") -> None:
-        """The gate of `gated`, and its agent, wait for `edge` to be gone."""
-        super().remove(resource, name, namespace)
-        if (resource, name) == (CLUSTERS, "edge"):
-            self.open_the_gate()
-
-    def open_the_gate(self) -> None:
-        if any(key[1] == "configmaps" for key in self.objects):
-            super().remove(CONFIG_MAPS, "app", "gated")
-        if any(key[1] == "manifestworks" for key in self.objects):
+    def _open_the_gate(self, call: Call) -> None:
+        if (call.verb, call.name) != ("delete", "edge") or "ManagedCluster edge" in self.left():
+            return
+        if "ConfigMap gated/app" in self.left():
+            self.remove(CONFIG_MAPS, "app", "gated")
+        if "ManifestWork gated/held" in self.left():
             self.release(WORKS, "held", "gated")
 
 
@@ -262,12 +258,10 @@ def test_every_spelling_of_a_hooks_finalizer_counts(finalizer: str) -> None:
 def test_a_hook_that_cannot_be_looked_at_holds_nothing_up() -> None:
     hub = hub_with_a_hook()
     hub.clock.at(hub.clock.now() + 3, lambda: hub.release(ADDONS, "metrics", "edge"))
-    whole = hub.list_whole
 
-    def blind(resource: Any, *more: Any) -> Any:
-        if resource == ADDONS:
-            raise CannotLook("no")
-        return whole(resource, *more)
+    def blind(call: Call) -> Answer | None:
+        whole = call.verb == "list" and call.resource == ADDONS and not call.metadata_only
+        return refusal(403, "Forbidden", "no") if whole else None
 
-    hub.list_whole = blind  # type: ignore[method-assign]
+    hub.server.meddlers.append(blind)
     assert removed(hub, "edge", force_after=1, namespace="keep").failure is None

@@ -21,7 +21,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     SECRETS,
     SERVED,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
 )
 
@@ -31,8 +31,8 @@ ROLE = {"group": "rbac.authorization.k8s.io", "version": "v1", "kind": "ClusterR
 SETTINGS = {"version": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "settings"}
 
 
-def cluster_with(*resources: dict[str, Any], destination: Any = None, **more: Any) -> FakeCluster:
-    cluster = FakeCluster(*SERVED, *GITOPS)
+def cluster_with(*resources: dict[str, Any], destination: Any = None, **more: Any) -> InMemoryCluster:
+    cluster = InMemoryCluster(*SERVED, *GITOPS)
     spec = {"destination": destination or {"server": "https://kubernetes.default.svc"}}
     cluster.add(APPLICATIONS, "shop", "argocd", spec=spec, status={"resources": list(resources)}, **more)
     return cluster
@@ -42,7 +42,7 @@ def membership(*resources: dict[str, Any], **more: Any) -> Membership:
     return argocd_membership("shop", "argocd", cluster_with(*resources, **more))
 
 
-def install_argo_cd(cluster: FakeCluster, namespace: str = "argocd", **settings: str) -> FakeCluster:
+def install_argo_cd(cluster: InMemoryCluster, namespace: str = "argocd", **settings: str) -> InMemoryCluster:
     """Its controller with its permissions, and its settings."""
     account = {"kind": "ServiceAccount", "name": "argocd-application-controller", "namespace": namespace}
     cluster.add(BINDINGS[0], "argocd-application-controller", "", subjects=[account])
@@ -62,8 +62,10 @@ def test_the_status_lists_the_members_and_the_application_is_the_record() -> Non
     assert (found.warnings, found.missing) == ([], "")
 
 
-@pytest.mark.parametrize("cluster", [FakeCluster(), FakeCluster(*SERVED, *GITOPS)], ids=["no Argo CD", "no such one"])
-def test_what_is_not_there_is_missing(cluster: FakeCluster) -> None:
+@pytest.mark.parametrize(
+    "cluster", [InMemoryCluster(), InMemoryCluster(*SERVED, *GITOPS)], ids=["no Argo CD", "no such one"]
+)
+def test_what_is_not_there_is_missing(cluster: InMemoryCluster) -> None:
     assert argocd_membership("shop", "argocd", cluster).missing == "there is no Argo CD Application argocd/shop"
 
 
@@ -243,13 +245,13 @@ ELSEWHERE: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
-def register(cluster: FakeCluster, name: str, server: str) -> None:
+def register(cluster: InMemoryCluster, name: str, server: str) -> None:
     data = {key: base64.b64encode(value.encode()).decode() for key, value in (("name", name), ("server", server))}
     labels = {"argocd.argoproj.io/secret-type": "cluster"}
     cluster.add(SECRETS, f"cluster-{name}", "argocd", labels=labels, data=data)
 
 
-def known_clusters(destination: dict[str, str]) -> FakeCluster:
+def known_clusters(destination: dict[str, str]) -> InMemoryCluster:
     cluster = cluster_with(WEB, destination=destination)
     register(cluster, "production", "https://kubernetes.default.svc")
     register(cluster, "far", "https://far.example.com")

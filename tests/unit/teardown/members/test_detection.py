@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.sunset.kube.plugins.module_utils.kube.discovery import GroupVersion
 from ansible_collections.sunset.kube.plugins.module_utils.problems import BadOption, CannotLook, Unreachable
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.detection import Candidate, find_sources
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.sources import SOURCES
@@ -29,26 +28,26 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     SECRETS,
     SERVED,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
 )
 
 HERE = {"server": "https://kubernetes.default.svc", "namespace": "shop"}
-Furnish = Callable[[FakeCluster], Any]
+Furnish = Callable[[InMemoryCluster], Any]
 
 
-def everything() -> FakeCluster:
-    return FakeCluster(*SERVED, *GITOPS, *OLM)
+def everything() -> InMemoryCluster:
+    return InMemoryCluster(*SERVED, *GITOPS, *OLM)
 
 
 def helm(
-    cluster: FakeCluster, release: str = "shop", namespace: str = "shop", store: Any = SECRETS, **more: Any
+    cluster: InMemoryCluster, release: str = "shop", namespace: str = "shop", store: Any = SECRETS, **more: Any
 ) -> None:
     labels = {"owner": "helm", "name": release}
     cluster.add(store, f"sh.helm.release.v1.{release}.v1", namespace, labels=labels, **more)
 
 
-def found(cluster: FakeCluster, release: str | None = "shop", namespace: str | None = "shop") -> list[str]:
+def found(cluster: InMemoryCluster, release: str | None = "shop", namespace: str | None = "shop") -> list[str]:
     return [candidate.what for candidate in find_sources(release, namespace, cluster)]
 
 
@@ -285,9 +284,9 @@ def test_what_could_not_be_seen_is_never_taken_for_not_there(plural: str, who: s
 
 
 def test_an_api_group_whose_server_is_down_is_not_one_that_is_not_installed() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     helm(cluster)
-    cluster.blind = [GroupVersion("argoproj.io", "v1alpha1", blind="the server behind it does not answer")]
+    cluster.stale.append("argoproj.io/v1alpha1")
     with pytest.raises(CannotLook, match=r"Argo CD Applications.*does not answer.*seen: Helm release shop/shop"):
         find_sources("shop", "shop", cluster)
 
@@ -310,7 +309,7 @@ def test_no_answer_at_all_ends_the_task_as_such() -> None:
 
 
 def test_products_that_are_not_installed_cost_no_request() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     helm(cluster)
     assert found(cluster) == ["Helm release shop/shop"]
     assert sorted(cluster.lists) == [

@@ -19,11 +19,11 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claim
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.flux import flux_membership, installed_by
 from ansible_collections.sunset.kube.tests.unit.fakes import named, record
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import HELM_RELEASES, KUSTOMIZATIONS
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SECRETS, SERVED, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SECRETS, SERVED, InMemoryCluster
 
 
-def cluster_with(*more: Resource) -> FakeCluster:
-    return FakeCluster(*SERVED, *more)
+def cluster_with(*more: Resource) -> InMemoryCluster:
+    return InMemoryCluster(*SERVED, *more)
 
 
 def claims(found: Membership) -> list[str]:
@@ -89,7 +89,7 @@ def test_a_kustomization_without_an_inventory_has_no_members(status: Any) -> Non
 
 
 @pytest.mark.parametrize("cluster", [cluster_with(), cluster_with(KUSTOMIZATIONS)], ids=["no Flux", "no such object"])
-def test_what_is_not_there_is_missing(cluster: FakeCluster) -> None:
+def test_what_is_not_there_is_missing(cluster: InMemoryCluster) -> None:
     found = flux_membership("Kustomization", "apps", "shop", cluster)
     assert found.missing == "there is no Flux Kustomization shop/apps"
 

@@ -22,7 +22,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.helm 
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.helm_releases import MOST_BYTES, decode
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.looking import Looker
 from ansible_collections.sunset.kube.tests.unit.fakes import Told, named, record
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, InMemoryCluster
 
 SOURCE = "Helm release shop/web"
 MANIFEST = """
@@ -87,7 +87,7 @@ def test_a_record_is_read_however_it_is_wrapped(text: str) -> None:
 
 
 def store(
-    cluster: FakeCluster,
+    cluster: InMemoryCluster,
     text: str,
     revision: int = 1,
     resource: Resource = SECRETS,
@@ -103,7 +103,7 @@ def store(
 
 
 def membership(*contents: dict[str, Any], driver: str = "auto") -> Membership:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for place, release in enumerate(contents, 1):
         store(cluster, in_secret(release), release.get("version") or place)
     return helm_membership("web", "shop", driver, cluster)
@@ -223,12 +223,12 @@ def test_hooks_count_only_of_the_newest_and_of_one_that_was_completed() -> None:
 
 
 def test_what_an_older_revision_named_and_is_gone_is_not_missed() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for number, status in ((1, "deployed"), (2, "failed")):
         data = {"release": in_secret(revision(number, status))}
         labels = {"owner": "helm", "name": "web"}
         cluster.add(SECRETS, f"sh.helm.release.v1.web.v{number}", labels=labels, data=data)
-    found = Looker(cluster, Told()).find(helm_membership("web", "shop", "auto", cluster))  # type: ignore[arg-type]
+    found = Looker(cluster, Told()).find(helm_membership("web", "shop", "auto", cluster))
     assert [claim.name for claim in found.absent] == ["v2"]
 
 
@@ -254,7 +254,7 @@ DRIVERS: dict[str, tuple[str, list[Resource], str]] = {
 
 @pytest.mark.parametrize(("driver", "stores", "kind"), named(DRIVERS))
 def test_the_driver_says_where_to_look(driver: str, stores: list[Resource], kind: str) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for resource in stores:
         store(cluster, in_secret(content()), resource=resource)
     found = helm_membership("web", "shop", driver, cluster)
@@ -262,7 +262,7 @@ def test_the_driver_says_where_to_look(driver: str, stores: list[Resource], kind
 
 
 def test_a_release_without_a_record_is_missing_and_says_where_was_looked() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     store(cluster, in_secret(content()), release="other")
     assert helm_membership("web", "shop", "auto", cluster).missing == (
         "there is no record of Helm release shop/web (secret or configmap)"
@@ -323,14 +323,14 @@ def test_metadata_in_one_namespace_does_not_speak_for_a_release_in_another() -> 
 # -- other releases ----------------------------------------------------------------------------------------------------
 
 
-def another(cluster: FakeCluster, revision: int = 1, status: str = "deployed", **more: Any) -> None:
+def another(cluster: InMemoryCluster, revision: int = 1, status: str = "deployed", **more: Any) -> None:
     release = content(name="twin", namespace="bank", manifest="", version=revision, **more)
     labels = {"owner": "helm", "name": "twin", "status": status}
     name = f"sh.helm.release.v1.twin.v{revision}"
     cluster.add(SECRETS, name, "bank", labels=labels, data={"release": in_secret(release)})
 
 
-def with_definition(cluster: FakeCluster, *hooks: str) -> Membership:
+def with_definition(cluster: InMemoryCluster, *hooks: str) -> Membership:
     text = in_secret(content(manifest="", hooks=[{"manifest": one} for one in hooks], chart={"files": FILES}))
     store(cluster, text)
     return helm_membership("web", "shop", "auto", cluster)
@@ -353,35 +353,35 @@ RIVALS: dict[str, tuple[dict[str, Any], list[str]]] = {
 def test_what_carries_no_name_of_a_release_is_compared_with_other_releases(
     rival: dict[str, Any], disputed: list[str]
 ) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     another(cluster, **rival)
     found = with_definition(cluster, WIDE, FAR, NEAR)
     assert [claim.disputed for claim in found.claims] == disputed
 
 
 def test_only_the_newest_revision_of_another_release_is_read() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     another(cluster, chart={"files": FILES})
     another(cluster, 2, chart={"files": []})
     assert {claim.disputed for claim in with_definition(cluster).claims} == {""}
 
 
 def test_a_chart_without_definitions_looks_at_no_other_release() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     store(cluster, in_secret(content()))
     helm_membership("web", "shop", "auto", cluster)
     assert cluster.lists == ["secrets in namespace shop owner=helm,name=web"]
 
 
 def test_who_cannot_see_other_releases_is_told_and_keeps_the_definition() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.not_cluster_wide.add("secrets")
     [claim] = with_definition(cluster).claims
     assert claim.disputed.startswith("whether another Helm release has it, too, cannot be seen (")
 
 
 def test_metadata_of_another_release_that_cannot_be_read_is_told() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(SECRETS, "x", "bank", labels={"owner": "helm", "name": "twin"}, data={"release": "%%%"})
     found = with_definition(cluster)
     assert "the release metadata of Helm release bank/twin cannot be read" in found.warnings[0]
@@ -398,7 +398,7 @@ def test_a_record_that_grows_without_end_is_refused_unread() -> None:
 
 
 def test_older_revisions_are_not_even_read() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     store(cluster, "%%%", 1)
     store(cluster, in_secret(content(version=2)), 2)
     assert len(helm_membership("web", "shop", "auto", cluster).claims) == 3

@@ -14,7 +14,12 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import Cannot
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.helm_marks import marked_membership
 from ansible_collections.sunset.kube.tests.unit.fakes import DOMAINS
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, ROLES, FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
+    CONFIG_MAPS,
+    ROLES,
+    InMemoryCluster,
+    api_error,
+)
 
 MARKED: dict[str, Any] = {
     "labels": {"app.kubernetes.io/managed-by": "Helm"},
@@ -22,25 +27,20 @@ MARKED: dict[str, Any] = {
 }
 
 
-class Tenants(FakeCluster):
+def of_tenants(*plurals: str) -> InMemoryCluster:
     """Nobody sees more than a namespace of these kinds."""
-
-    def __init__(self, *plurals: str) -> None:
-        super().__init__()
-        self.hidden = plurals
-
-    def list_everywhere(self, resource: Any, label_selector: str | None = None) -> Any:
-        if resource.plural in self.hidden:
-            raise api_error(403, "Forbidden", "no")
-        return super().list_everywhere(resource, label_selector)
+    cluster = InMemoryCluster()
+    cluster.not_cluster_wide.update(plurals)
+    cluster.unseen["namespaces"] = api_error(403, "Forbidden", "no")
+    return cluster
 
 
-def marked(cluster: FakeCluster) -> Membership:
-    return marked_membership("web", "shop", cluster)  # type: ignore[arg-type]
+def marked(cluster: InMemoryCluster) -> Membership:
+    return marked_membership("web", "shop", cluster)
 
 
 def test_marks_are_found_wherever_they_are() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "settings", **MARKED)
     cluster.add(ROLES, "reader", "", **MARKED)
     cluster.add(CONFIG_MAPS, "other", labels=MARKED["labels"])
@@ -50,7 +50,7 @@ def test_marks_are_found_wherever_they_are() -> None:
 
 
 def test_a_tenant_finds_what_is_in_his_namespace_and_is_told_that_this_is_not_all() -> None:
-    cluster = Tenants("configmaps")
+    cluster = of_tenants("configmaps")
     cluster.add(CONFIG_MAPS, "settings", **MARKED)
     cluster.add(CONFIG_MAPS, "elsewhere", "bank", **MARKED)
     found = marked(cluster)
@@ -59,11 +59,11 @@ def test_a_tenant_finds_what_is_in_his_namespace_and_is_told_that_this_is_not_al
 
 
 def test_a_tenant_who_finds_nothing_is_told_how_far_he_saw() -> None:
-    assert "configmaps: seen in namespace shop only" in marked(Tenants("configmaps")).missing
+    assert "configmaps: seen in namespace shop only" in marked(of_tenants("configmaps")).missing
 
 
 def test_what_could_not_be_seen_is_not_taken_for_nothing() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.unseen["domains"] = api_error(500, "InternalError", "conversion webhook failed")
     with pytest.raises(CannotLook, match=r"conversion webhook failed.*nothing was changed"):
         marked(cluster)
@@ -72,14 +72,14 @@ def test_what_could_not_be_seen_is_not_taken_for_nothing() -> None:
 
 
 def test_a_kind_that_went_meanwhile_has_no_objects() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.unseen["domains"] = api_error(404, "NotFound")
     assert marked(cluster).missing.endswith("nothing carries its marks")
 
 
 @pytest.mark.parametrize("problem", [Unreachable("no answer"), TimedOut("out of time")], ids=["no answer", "no time"])
 def test_a_task_that_cannot_go_on_ends(problem: Problem) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.unseen["configmaps"] = problem
     with pytest.raises(type(problem)):
         marked(cluster)

@@ -19,13 +19,18 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.inven
     inventory_membership,
 )
 from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, record
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, SERVED, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
+    CONFIG_MAPS,
+    SECRETS,
+    SERVED,
+    InMemoryCluster,
+)
 
 RESOURCE_GROUPS = Resource("kpt.dev", "v1alpha1", "ResourceGroup", "resourcegroups", True, verbs=VERBS)
 
 
-def cluster_with(*more: Resource) -> FakeCluster:
-    return FakeCluster(*SERVED, *more)
+def cluster_with(*more: Resource) -> InMemoryCluster:
+    return InMemoryCluster(*SERVED, *more)
 
 
 def claims(found: Membership) -> list[str]:
@@ -38,7 +43,7 @@ ID = "cli-utils.sigs.k8s.io/inventory-id"
 
 
 def inventory(*others: tuple[str, str], data: Any = None, name: str = "inventory-1") -> Membership:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     for config_map, identity in (("inventory-1", "id-1"), *others):
         cluster.add(CONFIG_MAPS, config_map, labels={ID: identity}, data=data)
     cluster.add(CONFIG_MAPS, "no-inventory")
@@ -72,7 +77,7 @@ def test_an_id_that_another_inventory_carries_is_nobodys(resource: Resource) -> 
 
 
 def test_who_cannot_see_other_inventories_deletes_nothing_outside_of_the_namespace() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(CONFIG_MAPS, "inventory-1", labels={ID: "id-1"})
     cluster.not_cluster_wide.add("configmaps")
     not_ours = inventory_membership("inventory-1", "shop", cluster).not_ours
@@ -100,7 +105,7 @@ def test_an_inventorys_object_must_still_name_it() -> None:
 
 @pytest.mark.parametrize("parent", [SECRETS, CONFIG_MAPS], ids=["Secret", "ConfigMap"])
 def test_an_applysets_parent_names_the_kinds_and_its_members_carry_the_label(parent: Resource) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     identity = applyset_id("set", "shop", parent.kind)
     cluster.add(
         parent,
@@ -118,7 +123,7 @@ def test_an_applysets_parent_names_the_kinds_and_its_members_carry_the_label(par
 
 
 def test_an_applyset_without_kinds_finds_nothing() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(SECRETS, "set", labels={"applyset.kubernetes.io/id": applyset_id("set", "shop", "Secret")})
     assert applyset_membership("set", "shop", cluster).searches == []
 
@@ -132,14 +137,14 @@ def test_the_id_of_an_applyset_is_computed_as_kubectl_does() -> None:
     "identity", [applyset_id("set", "bank", "Secret"), applyset_id("set", "shop", "ConfigMap"), "applyset-x-v1"]
 )
 def test_an_applyset_with_the_id_of_another_one_is_refused(identity: str) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(SECRETS, "set", labels={"applyset.kubernetes.io/id": identity})
     with pytest.raises(Refused, match=f"is {identity}, and the id of this object is applyset-"):
         applyset_membership("set", "shop", cluster)
 
 
 def test_an_applyset_without_a_parent_is_missing() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(SECRETS, "set")
     assert applyset_membership("set", "shop", cluster).missing.startswith("there is no ApplySet shop/set")
 

@@ -15,7 +15,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.problems import Cannot
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership, Search
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.kapp import kapp_membership
 from ansible_collections.sunset.kube.tests.unit.fakes import named, record
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, InMemoryCluster
 
 SOURCE = "kapp application shop/web"
 SPEC: dict[str, Any] = {
@@ -25,8 +25,8 @@ SPEC: dict[str, Any] = {
 }
 
 
-def app(spec: Any, name: str = "web.apps.k14s.io", namespace: str = "shop") -> FakeCluster:
-    cluster = FakeCluster()
+def app(spec: Any, name: str = "web.apps.k14s.io", namespace: str = "shop") -> InMemoryCluster:
+    cluster = InMemoryCluster()
     text = spec if isinstance(spec, str) or spec is None else json.dumps(spec)
     cluster.add(CONFIG_MAPS, name, namespace, labels={"kapp.k14s.io/is-app": ""}, data={"spec": text})
     return cluster
@@ -66,10 +66,10 @@ def test_an_old_record_without_kinds_searches_all_and_says_so(kinds: dict[str, A
 
 @pytest.mark.parametrize(
     "cluster",
-    [FakeCluster(), app(SPEC, "other"), app(SPEC, namespace="bank")],
+    [InMemoryCluster(), app(SPEC, "other"), app(SPEC, namespace="bank")],
     ids=["no record", "of another", "elsewhere"],
 )
-def test_an_application_without_a_record_is_missing(cluster: FakeCluster) -> None:
+def test_an_application_without_a_record_is_missing(cluster: InMemoryCluster) -> None:
     assert kapp_membership("web", "shop", cluster).missing == (
         "there is no record of kapp application shop/web (ConfigMap web.apps.k14s.io or web)"
     )

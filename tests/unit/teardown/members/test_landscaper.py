@@ -35,7 +35,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     SECRETS,
     SERVED,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
 )
 
@@ -98,10 +98,9 @@ def cluster_with(
     endpoint: Endpoint | None = None,
     status: Any = None,
     **more: Any,
-) -> FakeCluster:
+) -> InMemoryCluster:
     """DeployItem shop/item with Target shop/there, which is this cluster unless `target` says otherwise."""
-    cluster = FakeCluster(*SERVED, DEPLOY_ITEMS, TARGETS)
-    cluster.endpoint = endpoint or ours(authority("ours"))
+    cluster = InMemoryCluster(*SERVED, DEPLOY_ITEMS, TARGETS, endpoint=endpoint or ours(authority("ours")))
     given = {"type": MANIFEST, "target": {"name": "there", "namespace": "shop"}, **(spec or {})}
     found = {"providerStatus": {"managedResources": list(managed)}} if status is None else status
     cluster.add(DEPLOY_ITEMS, "item", spec=given, status=found, **more)
@@ -148,7 +147,7 @@ HERE: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-def add_secrets(cluster: FakeCluster) -> FakeCluster:
+def add_secrets(cluster: InMemoryCluster) -> InMemoryCluster:
     content = {"kubeconfig": TEXT(kubeconfig()), "whole": TEXT({"kubeconfig": TEXT(kubeconfig())})}
     cluster.add(SECRETS, "kubeconfig", data={key: b64(value) for key, value in content.items()})
     cluster.add(SECRETS, "self", data={"selfConfig": b64(TEXT(SELF["selfConfig"]))})
@@ -338,9 +337,9 @@ def test_a_secret_that_may_not_be_read_is_said_and_other_troubles_are_failures()
 
 def test_the_deploy_item_may_be_stored_in_another_cluster() -> None:
     """Everything about it is read there, and its Target is compared with the connection."""
-    stored, here = cluster_with(entry("a"), target={"config": {"kubeconfig": kubeconfig()}}), FakeCluster()
-    stored.endpoint = dataclasses.replace(ours(authority("theirs")), host="landscaper.example.com", context="garden")
-    here.endpoint = ours(authority("ours"))
+    there = dataclasses.replace(ours(authority("theirs")), host="landscaper.example.com", context="garden")
+    stored = cluster_with(entry("a"), target={"config": {"kubeconfig": kubeconfig()}}, endpoint=there)
+    here = InMemoryCluster(endpoint=ours(authority("ours")))
     option = {"landscaper": {"deploy_item": "item", "namespace": "shop", "context": "garden", "target": None}}
     found = read_members(option, here, {"garden": stored}.__getitem__)
     assert [claim.name for claim in found.claims] == ["a"]
@@ -352,10 +351,10 @@ def test_the_deploy_item_may_be_stored_in_another_cluster() -> None:
         landscaper_membership("item", "shop", stored)
 
 
-@pytest.mark.parametrize(("known_as", "taken"), [("kube-system 7c1f", True), ("kube-system 1", False)])
-def test_a_target_of_its_own_cluster_is_ours_only_if_that_cluster_is(known_as: str, taken: bool) -> None:
-    stored, here = cluster_with(entry("a"), target={"config": SELF}), FakeCluster()
-    stored.known_as = known_as
+@pytest.mark.parametrize(("uid", "taken"), [("7c1f", True), ("1", False)])
+def test_a_target_of_its_own_cluster_is_ours_only_if_that_cluster_is(uid: str, taken: bool) -> None:
+    stored, here = cluster_with(entry("a"), target={"config": SELF}), InMemoryCluster()
+    stored.server.system_uid = uid
     if taken:
         assert landscaper_membership("item", "shop", here, stored_in=stored).claims
         return
@@ -445,8 +444,10 @@ def test_an_entry_without_a_name_is_a_failure_and_not_a_shorter_list(wrong: Any)
         membership(entry("a"), wrong)
 
 
-@pytest.mark.parametrize("cluster", [FakeCluster(), FakeCluster(*SERVED, DEPLOY_ITEMS)], ids=["no kind", "no item"])
-def test_a_deploy_item_that_is_not_there_is_missing(cluster: FakeCluster) -> None:
+@pytest.mark.parametrize(
+    "cluster", [InMemoryCluster(), InMemoryCluster(*SERVED, DEPLOY_ITEMS)], ids=["no kind", "no item"]
+)
+def test_a_deploy_item_that_is_not_there_is_missing(cluster: InMemoryCluster) -> None:
     assert landscaper_membership("item", "shop", cluster).missing == "there is no Landscaper DeployItem shop/item"
 
 

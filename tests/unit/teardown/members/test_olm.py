@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import Answer
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.claims import Membership
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.olm import olm_membership
-from ansible_collections.sunset.kube.tests.unit.fakes import named, record
+from ansible_collections.sunset.kube.tests.unit.fakes import Call, named, record, refusal
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
     INSTALL_PLANS,
     OLM,
@@ -20,7 +21,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
     SUBSCRIPTIONS,
     VERSIONS,
 )
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SECRETS, SERVED, FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SECRETS, SERVED, InMemoryCluster
 
 PACKAGE = "operators.coreos.com/shop-operator.shop"
 SPEC: dict[str, Any] = {
@@ -36,23 +37,23 @@ SPEC: dict[str, Any] = {
 }
 
 
-def version(cluster: FakeCluster, name: str = "shop-operator.v1.2.0", namespace: str = "shop", **more: Any) -> Any:
+def version(cluster: InMemoryCluster, name: str = "shop-operator.v1.2.0", namespace: str = "shop", **more: Any) -> Any:
     return cluster.add(VERSIONS, name, namespace, **{"spec": SPEC, **more})
 
 
-def subscription(cluster: FakeCluster, name: str = "shop", **more: Any) -> Any:
+def subscription(cluster: InMemoryCluster, name: str = "shop", **more: Any) -> Any:
     status = {"installedCSV": "shop-operator.v1.2.0", "currentCSV": "shop-operator.v1.2.0"}
     return cluster.add(SUBSCRIPTIONS, name, **{"spec": {"name": "shop-operator"}, "status": status, **more})
 
 
-def installed() -> FakeCluster:
-    cluster = FakeCluster(*SERVED, *OLM)
+def installed() -> InMemoryCluster:
+    cluster = InMemoryCluster(*SERVED, *OLM)
     subscription(cluster)
     version(cluster)
     return cluster
 
 
-def found_in(cluster: FakeCluster, name: str = "shop") -> Membership:
+def found_in(cluster: InMemoryCluster, name: str = "shop") -> Membership:
     return olm_membership(name, "shop", cluster)
 
 
@@ -95,8 +96,8 @@ def test_what_olm_labelled_is_searched_where_it_can_be() -> None:
     }
 
 
-@pytest.mark.parametrize("cluster", [FakeCluster(), FakeCluster(*SERVED, *OLM)], ids=["no OLM", "no such one"])
-def test_what_is_not_there_is_missing(cluster: FakeCluster) -> None:
+@pytest.mark.parametrize("cluster", [InMemoryCluster(), InMemoryCluster(*SERVED, *OLM)], ids=["no OLM", "no such one"])
+def test_what_is_not_there_is_missing(cluster: InMemoryCluster) -> None:
     assert "there is no OLM Subscription shop/shop" in found_in(cluster).missing
 
 
@@ -116,7 +117,7 @@ LEFT: dict[str, tuple[str, dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("name", "facts", "asked"), named(LEFT))
 def test_a_run_that_was_cut_off_after_the_subscription_goes_on(name: str, facts: dict[str, Any], asked: str) -> None:
-    cluster = FakeCluster(*SERVED, *OLM)
+    cluster = InMemoryCluster(*SERVED, *OLM)
     version(cluster, name, **facts)
     found = found_in(cluster, asked)
     assert f"ClusterServiceVersion shop/{name}" in claims(found)
@@ -147,14 +148,12 @@ def test_a_copy_is_no_second_owner_and_goes_along() -> None:
 
 def test_who_cannot_see_other_namespaces_keeps_what_others_may_own() -> None:
     cluster = installed()
-    whole = cluster.list_whole
 
-    def only_here(resource: Any, namespace: str | None = None, label_selector: str | None = None) -> Any:
-        if resource is VERSIONS and namespace is None:
-            raise api_error(403, "Forbidden", "not everywhere")
-        return whole(resource, namespace, label_selector)
+    def only_here(call: Call) -> Answer | None:
+        everywhere = call.verb == "list" and call.resource == VERSIONS and not call.namespace
+        return refusal(403, "Forbidden", "not everywhere") if everywhere and not call.metadata_only else None
 
-    cluster.list_whole = only_here  # type: ignore[method-assign]
+    cluster.server.meddlers.append(only_here)
     kept = why_kept(found_in(cluster))
     assert set(kept) == {"CustomResourceDefinition orders.shop.example.com", "APIService v1.stock.example.com"}
     assert all("cannot be seen (HTTP 403 Forbidden, not everywhere)" in why for why in kept.values())
@@ -189,7 +188,7 @@ def test_the_plans_that_installed_it_go_with_it(facts: dict[str, Any], taken: bo
     assert found == ({"install-abc": why} if taken else {})
 
 
-def group(cluster: FakeCluster, name: str = "shop-group") -> dict[str, str]:
+def group(cluster: InMemoryCluster, name: str = "shop-group") -> dict[str, str]:
     cluster.add(OPERATOR_GROUPS, name)
     return {claim.name: claim.keep for claim in found_in(cluster).claims if claim.kind == "OperatorGroup"}
 
@@ -228,7 +227,7 @@ def test_certificates_of_its_webhooks_are_members() -> None:
 
 
 def test_a_name_too_long_for_a_label_is_not_searched() -> None:
-    cluster = FakeCluster(*SERVED, *OLM)
+    cluster = InMemoryCluster(*SERVED, *OLM)
     long = "shop-operator.v" + "1" * 60
     subscription(cluster, status={"installedCSV": long})
     version(cluster, long)

@@ -19,7 +19,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.members.sourc
     read_members,
 )
 from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, named
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import NO_CONTEXTS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import NO_CONTEXTS, InMemoryCluster
 
 INLINE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
 # One of each, as Ansible hands them over.
@@ -57,7 +57,7 @@ def test_every_source_is_an_option_and_in_this_table() -> None:
 @pytest.mark.parametrize("name", EACH)
 def test_each_source_can_be_read(name: str) -> None:
     check(option(**{name: EACH[name]}))
-    found = read_members(option(**{name: EACH[name]}), FakeCluster(), NO_CONTEXTS)
+    found = read_members(option(**{name: EACH[name]}), InMemoryCluster(), NO_CONTEXTS)
     assert bool(found.missing) is (name not in ("manifests", "objects", "selector"))
 
 
@@ -116,7 +116,7 @@ def test_a_selector_of_everything_is_refused(selector: dict[str, Any]) -> None:
 
 def test_a_selector_searches_each_kind_in_each_namespace() -> None:
     value = {"label_selector": "app=shop", "kinds": ["po", "svc"], "namespaces": ["a", "b"]}
-    assert read_members(option(selector=value), FakeCluster(), NO_CONTEXTS).searches == [
+    assert read_members(option(selector=value), InMemoryCluster(), NO_CONTEXTS).searches == [
         Search(kind, None, place, "app=shop", "selector app=shop", by_hand=True)
         for kind in ("po", "svc")
         for place in ("a", "b")
@@ -124,7 +124,7 @@ def test_a_selector_searches_each_kind_in_each_namespace() -> None:
 
 
 def test_a_selector_without_kinds_searches_all() -> None:
-    [search] = read_members(option(selector={"label_selector": "app=shop"}), FakeCluster(), NO_CONTEXTS).searches
+    [search] = read_members(option(selector={"label_selector": "app=shop"}), InMemoryCluster(), NO_CONTEXTS).searches
     assert (search.kind, search.namespace) == ("*", None)
 
 
@@ -151,7 +151,7 @@ REFERENCES: dict[str, tuple[dict[str, Any], Claim]] = {
 
 @pytest.mark.parametrize(("item", "claim"), named(REFERENCES))
 def test_a_reference_names_one_object_one_by_one(item: dict[str, Any], claim: Claim) -> None:
-    assert read_members(option(objects=[item]), FakeCluster(), NO_CONTEXTS).claims == [claim]
+    assert read_members(option(objects=[item]), InMemoryCluster(), NO_CONTEXTS).claims == [claim]
 
 
 def test_bad_references_are_told_all_at_once() -> None:
@@ -164,11 +164,13 @@ def test_bad_references_are_told_all_at_once() -> None:
 
 
 def test_a_namespace_that_is_there_is_swept() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(NAMESPACES, "shop")
     found = read_members(option(namespace="shop"), cluster, NO_CONTEXTS)
     assert (found.searches, found.missing) == ([Search("*", namespace="shop", source="in namespace shop")], "")
 
 
 def test_a_namespace_that_is_not_there_is_missing() -> None:
-    assert read_members(option(namespace="shop"), FakeCluster(), NO_CONTEXTS).missing == "there is no namespace shop"
+    assert (
+        read_members(option(namespace="shop"), InMemoryCluster(), NO_CONTEXTS).missing == "there is no namespace shop"
+    )

@@ -16,7 +16,7 @@ from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import BASK
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     DEFINITIONS,
-    FakeCluster,
+    InMemoryCluster,
     When,
     api_error,
 )
@@ -37,7 +37,7 @@ STAGES = pytest.mark.parametrize(
 )
 
 
-def a_product() -> FakeCluster:
+def a_product() -> InMemoryCluster:
     cluster = a_cluster()
     cluster.add(NAMESPACES, "shop", "")
     cluster.add(DEFINITIONS, DEFINITION, "")

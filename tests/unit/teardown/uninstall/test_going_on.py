@@ -17,7 +17,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.evidence.uninstall_res
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.uninstall import UninstallOutcome
 from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, named
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import BASKETS, SHOP, F
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, InMemoryCluster
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import a_cluster, uninstalled
 
 GUARD = "kubernetes.io/pvc-protection"
@@ -25,7 +25,7 @@ WANTED: dict[str, Any] = {"namespace": "shop", "stages": ["drain", "delete"], "g
 PRODUCT: dict[str, Any] = {"profile": SHOP, "instance": {"namespaces": ["shop"]}}
 
 
-def a_shop() -> FakeCluster:
+def a_shop() -> InMemoryCluster:
     cluster = a_cluster()
     cluster.add(NAMESPACES, "shop", "")
     for name in ("settings", "more"):
@@ -33,7 +33,9 @@ def a_shop() -> FakeCluster:
     return cluster
 
 
-def confirmed(cluster: FakeCluster, directory: Path, seen: dict[str, Any], wanted: dict[str, Any]) -> UninstallOutcome:
+def confirmed(
+    cluster: InMemoryCluster, directory: Path, seen: dict[str, Any], wanted: dict[str, Any]
+) -> UninstallOutcome:
     """Somebody looks at a plan, part of it goes, and then a run is given its hash."""
     plan = uninstalled(cluster, check_mode=True, **{**WANTED, **seen})
     assert plan.failure is None
@@ -43,8 +45,8 @@ def confirmed(cluster: FakeCluster, directory: Path, seen: dict[str, Any], wante
     cluster.remove(CONFIG_MAPS, "settings")
     shown, why = plan_under(plan.scheme.hash, str(directory))
     assert why == ""
-    cluster.known_as = wanted.pop("known_as", cluster.known_as)
-    return uninstalled(cluster, plan_hash=plan.scheme.hash, shown=shown, **{**WANTED, **wanted})
+    cluster.server.system_uid = wanted.pop("system_uid", cluster.server.system_uid)
+    return uninstalled(cluster.of_another_task(), plan_hash=plan.scheme.hash, shown=shown, **{**WANTED, **wanted})
 
 
 SAME: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -67,7 +69,7 @@ def test_what_was_shown_is_gone_on_with(tmp_path: Path, seen: dict[str, Any], wa
 MORE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "force": ({}, {"force": True}),
     "no force": ({"force": True}, {}),
-    "another cluster": ({}, {"known_as": "kube-system 99"}),
+    "another cluster": ({}, {"system_uid": "99"}),
     "a protected finalizer": ({"force": True}, {"force": True, "force_allow": [GUARD]}),
     "another policy": ({**PRODUCT, "policy": "Retain"}, {**PRODUCT, "policy": "Delete"}),
     "no drain was shown": ({"profile": "none"}, PRODUCT),

@@ -16,7 +16,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.plan import G
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.leases import Workload, leases_of
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.waves import OrderFacts
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, LEASES, Told, named
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import FakeCluster, member
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import InMemoryCluster, member
 
 HERE = member(DEPLOYMENTS, "shop-operator")
 GONE = Claim("apps", "Deployment", "shop-operator", "shop")
@@ -33,10 +33,10 @@ OTHER = Claim("", "ServiceAccount", "shop-operator", "shop")
     ids=["of a workload in the plan", "of one that is gone already", "of nobody it knows"],
 )
 def test_a_lease_is_found_by_its_holder(ground: Ground, found: bool) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(LEASES, "leader", spec={"holderIdentity": "shop-operator-6f9c8b7d4-x2xkz_1"})
     cluster.add(LEASES, "foreign", spec={"holderIdentity": "web-0"})
-    leases = leases_of(ground, Looker(cluster, Told()), cluster)  # type: ignore[arg-type]
+    leases = leases_of(ground, Looker(cluster, Told()), cluster)
     assert [one.record.name for one in leases] == ["leader"] * found
 
 

@@ -18,7 +18,7 @@ from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, DOMAIN
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import BASKETS, F
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import SHOP as PRODUCT
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import APPLICATIONS
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, DEFINITIONS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, DEFINITIONS, InMemoryCluster
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import a_cluster, uninstalled
 
 SHOP = frozenset({"shop"})
@@ -28,9 +28,9 @@ LABELLED: dict[str, Any] = {"labels": {INSTANCE: "shop"}}
 
 def left(traces: Traces, resource: Resource, name: str, **more: Any) -> list[tuple[str, str]]:
     """What is found in a cluster with this one object: trace and reason."""
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(resource, name, **more)
-    found = look_for_leftovers(traces, cluster, cluster.clock, Deadline(cluster.clock, 60), Told())  # type: ignore[arg-type]
+    found = look_for_leftovers(traces, cluster, cluster.clock, Deadline(cluster.clock, 60), Told())
     return [(one.trace, one.why) for one in found.found]
 
 
@@ -49,12 +49,12 @@ def test_a_leader_lease_is_found_by_the_name_of_its_holder(traces: Traces, why: 
 
 
 def test_a_lease_named_after_somebody_who_is_there_is_no_leftover() -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(LEASES, "shop-leader")
     cluster.add(LEASES, "shop-billing-leader")
     cluster.add(DEPLOYMENTS, "shop-billing")
     traces = Traces("x", workloads=frozenset({("shop", "shop")}))
-    found = look_for_leftovers(traces, cluster, cluster.clock, Deadline(cluster.clock, 60), Told())  # type: ignore[arg-type]
+    found = look_for_leftovers(traces, cluster, cluster.clock, Deadline(cluster.clock, 60), Told())
     assert [str(one.ref) for one in found.found] == ["Lease shop/shop-leader"]
 
 
@@ -93,10 +93,10 @@ def test_what_only_has_the_same_name_is_no_leftover() -> None:
 def test_a_definition_without_a_record_that_names_it_is_told_when_nothing_uses_it(
     instances: int, expected: list[str]
 ) -> None:
-    cluster = FakeCluster()
+    cluster = InMemoryCluster()
     cluster.add(DEFINITIONS, f"{DOMAINS.plural}.{DOMAINS.group}", "")
     for number in range(instances):
         cluster.add(DOMAINS, f"d{number}", "elsewhere")
     traces = Traces("x", orphans=frozenset({(DOMAINS.group, DOMAINS.plural)}))
-    found = look_for_leftovers(traces, cluster, cluster.clock, Deadline(cluster.clock, 60), Told())  # type: ignore[arg-type]
+    found = look_for_leftovers(traces, cluster, cluster.clock, Deadline(cluster.clock, 60), Told())
     assert [one.trace for one in found.found] == expected

@@ -17,13 +17,13 @@ from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import APP
 from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
     CONFIG_MAPS,
     SECRETS,
-    FakeCluster,
+    InMemoryCluster,
     api_error,
 )
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import a_cluster, uninstalled
 
 
-def with_releases() -> FakeCluster:
+def with_releases() -> InMemoryCluster:
     cluster = a_cluster()
     for revision in (1, 2):
         cluster.add(SECRETS, f"sh.helm.release.v1.web.v{revision}", labels={"owner": "helm", "name": "web"})
@@ -37,15 +37,15 @@ HELM, KAPP, FLUX = "Helm release shop/web", "kapp application other/cart", "Flux
 
 def test_those_of_the_namespace_are_named_and_else_those_of_the_cluster() -> None:
     cluster = with_releases()
-    assert known_releases("shop", cluster) == [HELM]  # type: ignore[arg-type]
-    assert known_releases("empty", cluster) == known_releases("", cluster) == [FLUX, HELM, KAPP]  # type: ignore[arg-type]
+    assert known_releases("shop", cluster) == [HELM]
+    assert known_releases("empty", cluster) == known_releases("", cluster) == [FLUX, HELM, KAPP]
 
 
 def test_what_one_may_not_list_is_left_out() -> None:
     cluster = with_releases()
     cluster.unseen["secrets"] = api_error(403)
     cluster.unseen[APPLICATIONS.plural] = api_error(403)
-    assert known_releases("", cluster) == [FLUX, KAPP]  # type: ignore[arg-type]
+    assert known_releases("", cluster) == [FLUX, KAPP]
 
 
 @pytest.mark.parametrize("where", [{"namespace": "shop"}, {}], ids=["with its namespace", "without"])

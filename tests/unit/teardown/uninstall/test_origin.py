@@ -22,26 +22,26 @@ from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import (
     SUBSCRIPTIONS,
     VERSIONS,
 )
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, SECRETS, InMemoryCluster
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import DEFAULTS, a_cluster
 
-Furnish = Callable[[FakeCluster], Any]
+Furnish = Callable[[InMemoryCluster], Any]
 HERE = {"destination": {"server": "https://kubernetes.default.svc", "namespace": "shop"}}
 FAR = {"destination": {"server": "https://far.example.com", "namespace": "shop"}}
 HELM: dict[str, Any] = {"labels": {"owner": "helm", "name": "shop"}}
 
 
 def in_two(resource: Any, name: str = "shop", **facts: Any) -> Furnish:
-    def furnish(cluster: FakeCluster) -> None:
+    def furnish(cluster: InMemoryCluster) -> None:
         for team in ("team-a", "team-b"):
             cluster.add(resource, name, team, **facts)
 
     return furnish
 
 
-def origin(cluster: FakeCluster, **params: Any) -> str:
+def origin(cluster: InMemoryCluster, **params: Any) -> str:
     options = parse_uninstall({**DEFAULTS, "release": "shop", **params}, check_mode=False)
-    found = find_origin(options, cluster)  # type: ignore[arg-type]
+    found = find_origin(options, cluster)
     assert found is not None
     return found.what
 

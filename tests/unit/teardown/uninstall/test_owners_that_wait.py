@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import BASKETS, SHOP, F
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import KUSTOMIZATIONS
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import InMemoryCluster, api_error
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import a_cluster, uninstalled
 
 FLUX = "kustomize.toolkit.fluxcd.io"
@@ -25,7 +25,7 @@ DRAIN: dict[str, Any] = {"profile": SHOP, "instance": {"namespaces": ["shop"]}, 
 WANTED: dict[str, Any] = {"release": "shop", "namespace": "shop", "stages": ["drain", "delete"], "timeout": 5}
 
 
-def of_flux(*finalizers: str) -> FakeCluster:
+def of_flux(*finalizers: str) -> InMemoryCluster:
     cluster = a_cluster()
     entries = [{"id": "shop_web_apps_Deployment", "v": "v1"}, {"id": "shop_mine_shop.example.com_Basket", "v": "v1"}]
     status = {"inventory": {"entries": entries}}

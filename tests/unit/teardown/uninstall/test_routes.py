@@ -14,7 +14,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.wis
 from ansible_collections.sunset.kube.tests.unit.fakes import named
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import INGRESSES
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import KUSTOMIZATIONS
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import InMemoryCluster
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import (
     a_cluster,
     stays,
@@ -25,7 +25,7 @@ FLUX = "kustomize.toolkit.fluxcd.io"
 OURS = {f"{FLUX}/name": "shop", f"{FLUX}/namespace": "flux"}
 
 
-def with_a_route(**facts: Any) -> FakeCluster:
+def with_a_route(**facts: Any) -> InMemoryCluster:
     cluster = a_cluster()
     entries = [{"id": "shop_web_networking.k8s.io_Ingress", "v": "v1"}]
     cluster.add(KUSTOMIZATIONS, "shop", "flux", spec={}, status={"inventory": {"entries": entries}})

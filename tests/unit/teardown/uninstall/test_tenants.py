@@ -12,14 +12,14 @@ import pytest
 
 from ansible_collections.sunset.kube.plugins.module_utils.kube.answers import ApiError
 from ansible_collections.sunset.kube.tests.unit.fakes import DEPLOYMENTS, LEASES, NAMESPACES, named
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import FakeCluster, api_error
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import InMemoryCluster, api_error
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import a_cluster, goes, uninstalled
 
 OPERATOR = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "operator", "namespace": "shop"}}
 WANTED: dict[str, Any] = {"manifests": [OPERATOR], "namespace": "shop", "profile": "none", "stages": ["delete"]}
 
 
-def without(plural: str, status: int) -> FakeCluster:
+def without(plural: str, status: int) -> InMemoryCluster:
     cluster = a_cluster()
     cluster.add(NAMESPACES, "shop", "")
     cluster.add(DEPLOYMENTS, "operator")

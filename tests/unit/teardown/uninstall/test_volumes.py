@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.sunset.kube.tests.unit.fakes import NAMESPACES, PODS, STATEFULSETS
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, FakeCluster
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import CONFIG_MAPS, InMemoryCluster
 from ansible_collections.sunset.kube.tests.unit.teardown.uninstall.uninstall_fakes import (
     CLAIMS,
     a_cluster,
@@ -28,7 +28,7 @@ def claim(name: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}}
 
 
-def with_a_database(**of_the_namespace: Any) -> FakeCluster:
+def with_a_database(**of_the_namespace: Any) -> InMemoryCluster:
     cluster = a_cluster()
     cluster.add(NAMESPACES, "shop", "", **of_the_namespace)
     cluster.add(STATEFULSETS, "db", spec={"volumeClaimTemplates": [{"metadata": {"name": "data"}}]})

@@ -11,43 +11,38 @@ from typing import Any
 
 from ansible_collections.sunset.kube.plugins.module_utils.clock import StopSign
 from ansible_collections.sunset.kube.plugins.module_utils.jobs.uninstall import ARGUMENTS, JOB
-from ansible_collections.sunset.kube.plugins.module_utils.objects import Resource
 from ansible_collections.sunset.kube.plugins.module_utils.shown import NOTHING_SHOWN, Shown
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.options import parse_uninstall
 from ansible_collections.sunset.kube.plugins.module_utils.teardown.uninstall.uninstall import (
     UninstallOutcome,
     uninstall,
 )
-from ansible_collections.sunset.kube.tests.unit.fakes import VERBS, Told
+from ansible_collections.sunset.kube.tests.unit.fakes import Told
 from ansible_collections.sunset.kube.tests.unit.teardown.drain_fakes import PRODUCT
 from ansible_collections.sunset.kube.tests.unit.teardown.gitops_kinds import GITOPS, OLM
-from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import SERVED, FakeCluster
-
-
-def _kind(group: str, kind: str, plural: str, namespaced: bool = True) -> Resource:
-    return Resource(group, "v1", kind, plural, namespaced, kind.lower(), (), VERBS)
-
+from ansible_collections.sunset.kube.tests.unit.teardown.ranked_fakes import (
+    NO_CONTEXTS,
+    SERVED,
+    InMemoryCluster,
+    a_kind,
+)
 
 RBAC = "rbac.authorization.k8s.io"
-CLAIMS = _kind("", "PersistentVolumeClaim", "persistentvolumeclaims")
+CLAIMS = a_kind("", "PersistentVolumeClaim", "persistentvolumeclaims")
 EVERYTHING = (
     *(*SERVED, *GITOPS, *OLM, *PRODUCT, CLAIMS),
-    _kind("apps", "DaemonSet", "daemonsets"),
-    _kind("apps", "ControllerRevision", "controllerrevisions"),
-    _kind(RBAC, "RoleBinding", "rolebindings"),
-    _kind(RBAC, "ClusterRoleBinding", "clusterrolebindings", False),
-    _kind("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", False),
-    _kind("apiregistration.k8s.io", "APIService", "apiservices", False),
+    a_kind("apps", "ControllerRevision", "controllerrevisions"),
+    a_kind(RBAC, "RoleBinding", "rolebindings"),
 )
 DEFAULTS: dict[str, Any] = {name: entry.get("default") for name, entry in ARGUMENTS.items()}
 
 
-def a_cluster() -> FakeCluster:
-    return FakeCluster(*EVERYTHING)
+def a_cluster() -> InMemoryCluster:
+    return InMemoryCluster(*EVERYTHING)
 
 
 def uninstalled(
-    cluster: FakeCluster,
+    cluster: InMemoryCluster,
     *,
     check_mode: bool = False,
     told: Callable[[Any], None] | None = None,
@@ -59,14 +54,8 @@ def uninstalled(
         params["undo_vault_password"] = "sesame"
     given = {**DEFAULTS, **params}
     options = parse_uninstall(given, check_mode=check_mode, here=True, shown=shown, hashed=JOB.hashed(given))
-    return uninstall(
-        options,
-        cluster,  # type: ignore[arg-type]
-        {}.__getitem__,
-        cluster.clock,
-        StopSign(),
-        Told() if told is None else told,
-    )
+    listener = Told() if told is None else told
+    return uninstall(options, cluster, NO_CONTEXTS, cluster.clock, StopSign(), listener)
 
 
 def stays(outcome: UninstallOutcome) -> dict[str, str]:
