@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 GUIDES = Path(__file__).parents[2] / "docs" / "docsite" / "rst"
-_FILE = re.compile(r"^\.\. code-block:: \w+\n   :caption: (\S+)\n\n((?:    .*\n|\n)+)", re.MULTILINE)
+_FILE = re.compile(r"^\.\. code-block:: \w+\n    :caption: (\S+)\n\n((?:    .*\n|\n)+)", re.MULTILINE)
 
 
 def files_of(guide: str, directory: Path) -> dict[str, Path]:

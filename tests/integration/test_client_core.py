@@ -12,7 +12,7 @@ import socket
 import ssl
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,13 +31,14 @@ from integration.running import Result, open_cluster, run_job
 from integration.stage import CLEANUP, FOREIGN, GROUP, Body, Stage, body, config_map, widget
 from lab.faults import Answer, FaultProxy, ResetAfter, ResetBefore, Rule, SlowAnswer, TruncatedBody
 from lab.fixtures import AsUser
+from lab.plane.api import Api
 from lab.plane.audit import AuditTrail
 from lab.plane.certificates import Authority
 from lab.plane.components import APISERVER
 from lab.plane.controlplane import ControlPlane
 from lab.plane.grants import grant
 from lab.plane.ports import free_port
-from lab.plane.users import Access, read_kubeconfig, write_kubeconfig
+from lab.plane.users import Access, User, read_kubeconfig, write_kubeconfig
 from lab.waiting import until
 
 pytestmark = pytest.mark.quick
@@ -94,10 +95,40 @@ def test_a_really_overloaded_server_slows_us_down_and_everything_gets_done(narro
     user = narrow_plane.user("pushy")  # not an administrator: those are never turned away
     grant(narrow_plane.api, user, EVERYTHING)
     hang_widgets(stage, 20)
-    result = succeeded(free(stage, user.kubeconfig, parallel=8))
+    with both_places_taken(narrow_plane, user):
+        result = succeeded(free(stage, user.kubeconfig, parallel=8))
     assert result["counts"]["gone"] == 20
     assert result["requests"]["throttled_seconds"] > 0
     assert narrow_plane.api.get(f"/apis/{GROUP}/v1/namespaces/{stage.namespace}/widgets")[1]["items"] == []
+
+
+_ANSWERED, _BUSY = "apiserver_request_total{", 'code="429"'
+
+
+@contextlib.contextmanager
+def both_places_taken(narrow_plane: ControlPlane, user: User) -> Iterator[None]:
+    """Two writes whose bodies never come take all that the server has for writes, until it has turned one away."""
+
+    def turned_away() -> float:
+        metrics = narrow_plane.api.get("/metrics")[1]["text"].splitlines()
+        return sum(float(line.rpartition(" ")[2]) for line in metrics if line.startswith(_ANSWERED) and _BUSY in line)
+
+    def let_in() -> None:
+        try:
+            until(lambda: turned_away() > before, "a write to be turned away", timeout=60)
+        finally:
+            for connection in held:
+                connection.close()
+
+    before = turned_away()
+    held = [Api(user).half_sent("POST", "/api/v1/namespaces/default/configmaps") for _place in range(2)]
+
+    helper = threading.Thread(target=let_in)
+    helper.start()
+    try:
+        yield
+    finally:
+        helper.join()
 
 
 # -- passing faults --------------------------------------------------------------------------------------------------

@@ -111,6 +111,15 @@ class Api:
         finally:
             connection.close()
 
+    def half_sent(self, method: str, path: str) -> http.client.HTTPSConnection:
+        """A request whose body does not come: the server waits for it until the caller closes the connection."""
+        connection = _Connection(self._host, self._port, timeout=self._timeout, context=self._tls)
+        connection.putrequest(method, path)
+        for header, value in (("Content-Type", JSON), ("Content-Length", "1000")):
+            connection.putheader(header, value)
+        connection.endheaders(b"{")
+        return connection
+
     def close(self) -> None:
         """Close the connections of all threads. A later request opens a new one."""
         for connection in tuple(self._connections):
