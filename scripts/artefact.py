@@ -120,7 +120,13 @@ def tarball() -> Path:
 
 def galaxy(*arguments: str) -> None:
     command = [str(environments.ensure("tools") / "bin" / "ansible-galaxy"), "collection", *arguments]
-    surroundings = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(WORK / "incoming"), "ANSIBLE_NOCOLOR": "1"}
+    settings = WORK / "empty.cfg"  # none of those that somebody has for Ansible
+    settings.touch()
+    ours = {"COLLECTIONS_PATH": WORK / "incoming", "CONFIG": settings, "NOCOLOR": "1"}
+    surroundings = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")},
+        **{f"ANSIBLE_{name}": str(value) for name, value in ours.items()},
+    }
     done = subprocess.run(command, cwd=ROOT, env=surroundings, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"failed: ansible-galaxy collection {arguments[0]}\n{done.stdout}{done.stderr}")
