@@ -215,7 +215,7 @@ def test_the_api_server_and_dhcp_have_a_switch(net: Net) -> None:
 def test_a_pulled_cable_cuts_ssh_and_the_node_sees_it(net: Net) -> None:
     node = net.node(0)
     net.gateway.link_down(0)
-    assert "NO-CARRIER" in node.links()["eth1"]["flags"]
+    until(lambda: "NO-CARRIER" in node.links()["eth1"]["flags"], "the node to see it")
     assert over_ssh(net, "true", "-o", "ConnectTimeout=1").returncode == 255
     net.gateway.link_up(0)
     assert over_ssh(net, "hostname").stdout == "node0\n"
