@@ -18,6 +18,7 @@ found=$(
   echo "$held" | while read -r kind finalizer; do
     served=$(kubectl get customresourcedefinition "$kind" --ignore-not-found --output name) || exit 2
     [ -n "$served" ] || continue
+    # shellcheck disable=SC2016  # $meta, $place and $name are variables of the template
     kubectl get "$kind" --all-namespaces --output go-template='
 {{- range .items }}{{ $meta := .metadata }}
 {{- range $place, $name := .metadata.finalizers }}{{ if eq $name "'"$finalizer"'" -}}

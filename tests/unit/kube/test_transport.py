@@ -281,7 +281,7 @@ def in_threads(count: int, work: Any) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     return results
 
 

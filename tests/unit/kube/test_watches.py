@@ -85,7 +85,7 @@ class Followed:
         self.end = EndSign(self.clock)
         self._following._ended = self.end  # type: ignore[assignment]
         self._following.start()
-        self._following.join(10.0)
+        self._following.join(60.0)
         assert not self._following._thread.is_alive(), "the follower does not end"
         assert self._script.unused == 0, f"the follower ended early, after {self.asked}"
 
@@ -354,7 +354,7 @@ def test_stopping_cuts_the_watch_that_is_open() -> None:
     followed.told, followed.end = [], EndSign(FakeClock())
     following = Following(transport_to(script), Listing(SCOPE, resource_version="100"), followed)
     following.start()
-    following.join(10.0)
+    following.join(60.0)
     assert not following._thread.is_alive()
     [connection] = opened
     assert (connection.cut_by_somebody.is_set(), connection.closed, followed.told) == (True, 1, ["changed a"])
@@ -368,7 +368,7 @@ def test_stopping_while_the_watch_is_being_opened_tells_nothing() -> None:
     script = Script(watch)
     following = Following(transport_to(script), Listing(SCOPE, resource_version="100"), None)  # type: ignore[arg-type]
     following.start()
-    following.join(10.0)
+    following.join(60.0)
     assert (following._thread.is_alive(), [connection.closed for connection in script.connections]) == (False, [1])
 
 
@@ -377,5 +377,5 @@ def test_stopping_before_the_start_asks_nothing() -> None:
     following = Following(transport_to(script), Listing(SCOPE), None)  # type: ignore[arg-type]
     following.stop()
     following.start()
-    following.join(10.0)
+    following.join(60.0)
     assert script.asked == []

@@ -79,7 +79,7 @@ def test_who_waits_for_a_place_gets_it_when_one_is_given_up() -> None:
     waiting = threading.Thread(target=lambda: got.append(second.take(deadline, StopSign())))
     waiting.start()
     first.give_up()
-    waiting.join(10)
+    waiting.join(60)
     assert got == [True]
 
 
