@@ -57,13 +57,14 @@ def test_a_failed_build_shows_what_go_said_and_leaves_nothing(
     assert "lab: building broken; about 1 s" in capfd.readouterr().err
 
 
-def test_two_processes_build_a_tool_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_two_processes_build_tools_of_one_module_once_and_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fake = tmp_path / "bin" / "go"
     fake.parent.mkdir()
     fake.write_text(
         '#!/bin/sh\nif [ "$1" = env ]; then echo go9.9; exit; fi\n'
         f"echo built >> {tmp_path}/builds; sleep 1\n"
-        'while [ "$1" != -o ]; do shift; done; echo > "$2"\n'
+        'while [ "$1" != -o ]; do shift; done; into=$2; shift 2\n'
+        'for package; do echo "$package" > "$into/${package##*/}"; done\n'
     )
     fake.chmod(0o755)
     environment = {
@@ -75,11 +76,15 @@ def test_two_processes_build_a_tool_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
     }
     abandoned = tmp_path / "cache" / "tools" / ".building-etcd-long-ago"
     abandoned.mkdir(parents=True)
-    command = [sys.executable, "-m", "lab", "build", "etcd"]
+    command = [sys.executable, "-m", "lab", "build", "kubelet", "kube-scheduler"]
     both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _time in range(2)]
     told = {process.communicate(timeout=30)[0] for process in both}
     assert [process.returncode for process in both] == [0, 0]
-    assert len(told) == 1
+    [built] = told
+    programs = dict(line.split(": ") for line in built.splitlines())
+    assert {name: Path(file).read_text() for name, file in programs.items()} == {
+        name: f"k8s.io/kubernetes/cmd/{name}\n" for name in ("kubelet", "kube-scheduler")
+    }
     assert (tmp_path / "builds").read_text() == "built\n"
     assert not abandoned.exists()
 

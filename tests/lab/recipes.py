@@ -13,7 +13,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -38,13 +38,25 @@ class Recipe(Protocol):
         """Where below its directory the built program is."""
 
     @property
+    def output(self) -> str:
+        """Where the compiler puts the program, below the directory it is given."""
+
+    @property
+    def build(self) -> Hashable:
+        """Recipes with the same value are compiled together: their programs share packages."""
+
+    @property
     def if_it_fails(self) -> str:
         """What to look at first."""
+
+    @property
+    def package(self) -> str:
+        """What the compiler is told to build."""
 
     def key(self) -> str:
         """Raises LabError, with the next step, where the compiler is missing or too old."""
 
-    def command(self, into: Path) -> list[str]: ...
+    def command(self, into: Path, packages: Sequence[str]) -> list[str]: ...
     def workplace(self, scratch: Path) -> Path: ...
     def environment(self, scratch: Path) -> Mapping[str, str]: ...
 
@@ -79,6 +91,16 @@ class Tool:
         return self.name
 
     @property
+    def output(self) -> str:
+        """go names a program after the last part of its package's path that is no version."""
+        *_, before, last = self.package.split("/")
+        return before if re.fullmatch(r"v\d+", last) else last
+
+    @property
+    def build(self) -> Hashable:
+        return self.wrapper, self.ldflags, self.tags, self.swaps
+
+    @property
     def _tags(self) -> tuple[str, ...]:
         return ("-tags", self.tags) if self.tags else ()
 
@@ -90,9 +112,9 @@ class Tool:
         digest.update("\0".join((self.package, self.ldflags, go, *self._tags, *map(repr, self.swaps))).encode())
         return digest.hexdigest()[:16]
 
-    def command(self, into: Path) -> list[str]:
+    def command(self, into: Path, packages: Sequence[str]) -> list[str]:
         how = ["-trimpath", "-ldflags", self.ldflags, *self._tags]
-        return ["go", "build", *how, "-o", str(into / self.name), self.package]
+        return ["go", "build", *how, "-o", f"{into}/", *packages]
 
     def workplace(self, scratch: Path) -> Path:
         if not self.swaps:
@@ -152,12 +174,24 @@ class Crate:
     def program(self) -> str:
         return f"bin/{self.name}"
 
+    @property
+    def output(self) -> str:
+        return self.program
+
+    @property
+    def build(self) -> Hashable:
+        return self.name
+
+    @property
+    def package(self) -> str:
+        return self.name
+
     def key(self) -> str:
         return hashlib.sha256(f"{self.name} {self.version} {self._rust()}".encode()).hexdigest()[:16]
 
-    def command(self, into: Path) -> list[str]:
+    def command(self, into: Path, packages: Sequence[str]) -> list[str]:
         wanted = ["--version", self.version, "--bin", self.name]
-        return ["cargo", "install", "--locked", "--no-track", "--root", str(into), *wanted, self.name]
+        return ["cargo", "install", "--locked", "--no-track", "--root", str(into), *wanted, *packages]
 
     def workplace(self, scratch: Path) -> Path:
         return scratch

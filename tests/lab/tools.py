@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lab import machine, paths
@@ -76,7 +76,11 @@ FOR_TESTS = tuple(name for name in TOOLS if name != "limit")  # that one is for 
 def ensure(names: Iterable[str]) -> dict[str, Path]:
     """Paths of the named tools; what is not there yet is built now, which may take minutes."""
     assets = _installed_assets()
-    return {name: _executable(assets, name) or _built(_tool(name)) for name in names}
+    found = {name: _executable(assets, name) or _target(_tool(name)) for name in names}
+    missing = [_tool(name) for name, path in found.items() if not path.exists()]
+    if missing:
+        _build_missing(missing)
+    return found
 
 
 def kubectl() -> Path:
@@ -125,68 +129,88 @@ def _executable(directory: Path | None, name: str) -> Path | None:
     return candidate if candidate and os.access(candidate, os.X_OK) else None
 
 
-def _built(tool: Recipe) -> Path:
-    home = paths.cache() / "tools"
-    folder = home / f"{tool.name}-{tool.key()}"
-    target = folder / tool.program
-    if not target.exists():
-        home.mkdir(parents=True, exist_ok=True)
-        with _one_build_at_a_time(home, tool):
-            if not target.exists():  # the one we waited for may have built just this
-                _build(tool, folder)
-    return target
+def _home() -> Path:
+    return paths.cache() / "tools"
+
+
+def _target(tool: Recipe) -> Path:
+    return _home() / f"{tool.name}-{tool.key()}" / tool.program
+
+
+def _build_missing(tools: Iterable[Recipe]) -> None:
+    """Programs that share packages in one build."""
+    batches: dict[Hashable, list[Recipe]] = {}
+    for tool in tools:
+        batches.setdefault(tool.build, []).append(tool)
+    home = _home()
+    home.mkdir(parents=True, exist_ok=True)
+    for batch in batches.values():
+        with _one_build_at_a_time(home, _names(batch)):
+            # The one we waited for may have built some of these.
+            still_missing = [tool for tool in batch if not _target(tool).exists()]
+            if still_missing:
+                _build(still_missing, home)
+
+
+def _names(tools: Sequence[Recipe]) -> str:
+    return ", ".join(tool.name for tool in tools)
 
 
 @contextlib.contextmanager
-def _one_build_at_a_time(home: Path, tool: Recipe) -> Iterator[None]:
+def _one_build_at_a_time(home: Path, names: str) -> Iterator[None]:
     """Two builds beside each other take longer than one after the other, so the lock is one for all tools."""
     with (home / "build.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _say(f"{tool.name}: waiting for another process that is building")
+            _say(f"{names}: waiting for another process that is building")
             fcntl.flock(lock, fcntl.LOCK_EX)
         for abandoned in home.glob(".building-*"):  # by a build that was killed: we hold the lock, so none is alive
             shutil.rmtree(abandoned)
         yield
 
 
-def _build(tool: Recipe, folder: Path) -> None:
+def _build(tools: Sequence[Recipe], home: Path) -> None:
     started = time.monotonic()
-    _say(f"building {tool.name}; about {tool.expected_seconds} s on two cores the first time, then it is kept")
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=folder.parent) as place:
+    first, names = tools[0], _names(tools)
+    expected = sum(tool.expected_seconds for tool in tools)
+    _say(f"building {names}; about {expected} s on two cores the first time, then kept")
+    with tempfile.TemporaryDirectory(prefix=".building-", dir=home) as place:
         scratch = Path(place)
-        finished = scratch / "out"
-        finished.mkdir()
+        compiled = scratch / "out"
+        compiled.mkdir()
         log = scratch / "log"
         with log.open("wb") as output:
             build = subprocess.Popen(
-                die_with_parent(tool.command(finished)),
-                cwd=tool.workplace(scratch),
-                env=surroundings(tool, scratch),
+                die_with_parent(first.command(compiled, [tool.package for tool in tools])),
+                cwd=first.workplace(scratch),
+                env=surroundings(first, scratch),
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
             try:
-                _follow(build, tool, started)
+                _follow(build, names, started, expected)
             except BaseException:
                 build.kill()
                 build.wait()
                 raise
         if build.returncode:
-            raise LabError(f"building {tool.name} failed. {tool.if_it_fails}:\n{last_lines(log.read_text())}")
-        finished.rename(folder)  # appears whole or not at all
-    _say(f"built {tool.name} in {time.monotonic() - started:.0f} s: {folder / tool.program}")
+            raise LabError(f"building {names} failed. {first.if_it_fails}:\n{last_lines(log.read_text())}")
+        for tool in tools:
+            finished = scratch / tool.name
+            (finished / tool.program).parent.mkdir(parents=True)
+            (compiled / tool.output).rename(finished / tool.program)
+            finished.rename(_target(tool).parents[tool.program.count("/")])  # appears whole or not at all
+    _say(f"built {names} in {time.monotonic() - started:.0f} s")
 
 
-def _follow(build: subprocess.Popen[bytes], tool: Recipe, started: float) -> None:
+def _follow(build: subprocess.Popen[bytes], names: str, started: float, expected: int) -> None:
     while True:
         try:
             build.wait(PROGRESS_EVERY)
             return
         except subprocess.TimeoutExpired:
-            elapsed = time.monotonic() - started
-            _say(f"building {tool.name}: {elapsed:.0f} s of about {tool.expected_seconds} s")
+            _say(f"building {names}: {time.monotonic() - started:.0f} s of about {expected} s")
 
 
 def _say(message: str) -> None:
