@@ -57,7 +57,9 @@ def test_a_failed_build_shows_what_go_said_and_leaves_nothing(
     assert "lab: building broken; about 1 s" in capfd.readouterr().err
 
 
-def test_two_processes_build_tools_of_one_module_once_and_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_two_processes_build_tools_of_one_module_once_and_together(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     fake = tmp_path / "bin" / "go"
     fake.parent.mkdir()
     fake.write_text(
