@@ -35,10 +35,10 @@ quick: ## unit tests and lint (2 minutes)
 test: ## the same, and the quick third of the integration tests on a real API server (8 minutes; the first time 20)
 	@$(PYTHON) scripts/run_tests.py test
 
-test-rest: ## what make test leaves out: the other integration tests, a real node, the network, sanity (35 minutes)
+test-rest: ## what make test leaves out: the other integration tests, a real node, the network, sanity (25 minutes)
 	@$(PYTHON) scripts/run_tests.py rest
 
-test-all: ## everything, each test once (40 minutes; the first time 70)
+test-all: ## everything, each test once (30 minutes; the first time 60)
 	@$(PYTHON) scripts/run_tests.py all
 
 lint: ## all checks that read the code and the tarball; formats the code, unless CI=true (90 s)
