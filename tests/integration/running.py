@@ -8,9 +8,12 @@ All three take the options of a task and give back its result. `open_cluster` is
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +29,7 @@ from ansible_collections.sunset.kube.plugins.module_utils.clock import RealClock
 from ansible_collections.sunset.kube.plugins.module_utils.front import Job, connection_options, perform
 from ansible_collections.sunset.kube.plugins.module_utils.kube.cluster import Cluster
 from ansible_collections.sunset.kube.plugins.module_utils.kube.configuration import load_endpoint
+from integration import preloaded
 from lab.waiting import until
 
 Result = dict[str, Any]
@@ -94,7 +98,7 @@ class PlayRun:
 class Play:
     """An ansible-playbook under way, with everything it writes in one directory."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | preloaded.Forked
     directory: Path
 
     @property
@@ -119,14 +123,23 @@ class Play:
         assert look(), f"it ended before {what}:\n{self.output}"
 
     def processes(self) -> list[int]:
-        """Its processes that still run, orphans too: all of them have our directory in their environment.
+        """Its processes that still run, orphans too: all have our directory open, or in their environment.
 
         But for SSH connections kept for later, which write over it the name of their socket: in network tests that is
         below a folder of our name in /run.
         """
-        marks = f"ANSIBLE_HOME={self.directory}/".encode(), f"/run/{self.directory.name}/".encode()
+        marks = f"RECORD_RESULTS={self.directory}/".encode(), f"/run/{self.directory.name}/".encode()
         told = {place: (_told(place / "environ"), _told(place / "cmdline")) for place in Path("/proc").glob("[0-9]*")}
-        return [int(place.name) for place, texts in told.items() if any(map(bytes.__contains__, texts, marks))]
+        return [
+            int(place.name)
+            for place, texts in told.items()
+            if any(map(bytes.__contains__, texts, marks)) or self._is_open_in(place)
+        ]
+
+    def _is_open_in(self, process: Path) -> bool:
+        with contextlib.suppress(OSError):  # it ended meanwhile, or has no such file
+            return os.readlink(process / "fd" / str(preloaded.MARK)) == str(self.directory)
+        return False
 
     def kill(self) -> None:
         """End it and everything it started on this machine at once, as a crash would. Killing it twice is fine."""
@@ -150,15 +163,7 @@ class Play:
 def started(command: Sequence[str], directory: Path, environment: Mapping[str, str]) -> Iterator[Play]:
     """An ansible-playbook by this command, running. It is ended, if need be, when the block is left."""
     with (directory / "output").open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=dict(environment),
-            cwd=directory,
-        )
-    play = Play(process, directory)
+        play = Play(preloaded.start(command, directory, environment, output), directory)
     try:
         yield play
     finally:
@@ -271,15 +276,24 @@ def _surroundings(directory: Path, kubeconfig: Path) -> dict[str, str]:
 
 
 def settings(directory: Path) -> dict[str, str]:
-    """Nothing is written outside of the directory on this machine."""
-    (directory / "ansible.cfg").touch()
+    """Nothing is written outside of the directory, and of one that all runs of these tests share."""
+    home = _home()
     return {
         **os.environ,
-        "ANSIBLE_CONFIG": str(directory / "ansible.cfg"),
-        "ANSIBLE_HOME": str(directory / "ansible"),
+        "ANSIBLE_CONFIG": str(home / "ansible.cfg"),
+        "ANSIBLE_HOME": str(home / "ansible"),
         "ANSIBLE_CALLBACK_PLUGINS": str(Path(__file__).with_name("callbacks")),
         "ANSIBLE_CALLBACKS_ENABLED": "record_results",
         "ANSIBLE_CONNECTION_PLUGINS": str(Path(__file__).with_name("connections")),
         "ANSIBLE_NOCOLOR": "1",
         "RECORD_RESULTS": str(directory / "results.jsonl"),
     }
+
+
+@functools.cache
+def _home() -> Path:
+    """A home of Ansible's with settings that say nothing, until these tests end."""
+    home = Path(tempfile.mkdtemp(prefix="ansible-home-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    (home / "ansible.cfg").touch()
+    return home
