@@ -72,8 +72,8 @@ def pytest(folder: str, name: str, *, only: str = "", workers: int = 1) -> tuple
 QUICKLY = "quick and not slow and not node and not net"
 SLOWLY = "(not quick or slow) and not node and not net"
 
-# What reads runs beside the first build. Tests on a control plane wait about half of their time, those on a node most of
-# it, so more of them run at once than there are cores.
+# What reads runs beside the first build. Tests on a control plane wait about half of their time, those on a node most
+# of it, so more of them run at once than there are cores.
 GROUPS = (
     Group(
         "control-plane",

@@ -8,6 +8,7 @@ Its operator is a process of its own (lab/controllers/shop_operator.py), which c
 
 from __future__ import annotations
 
+import datetime
 import signal
 import subprocess
 import sys
@@ -83,6 +84,12 @@ class Shop:
         path = f"/apis/apps/v1/namespaces/{self.namespace}/deployments/{RELEASE}-operator"
         return bool(self.api.get(path)[1].get("status", {}).get("availableReplicas"))
 
+    def lease_has_ended(self) -> bool:
+        spec = self._lease()[1]["spec"]
+        renewed = datetime.datetime.fromisoformat(spec["renewTime"].replace("Z", "+00:00"))
+        age = datetime.datetime.now(datetime.timezone.utc) - renewed
+        return age.total_seconds() > spec["leaseDurationSeconds"]
+
     def _lease(self) -> tuple[int, dict[str, Any]]:
         return self.api.get(
             f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases/{RELEASE}-operator-leader"
@@ -125,6 +132,7 @@ def operator_gone(shop: Shop) -> None:
     """Somebody deleted its Deployment; nobody is left who takes the finalizers off."""
     shop.end_operator()
     shop.delete_by_hand(f"/apis/apps/v1/namespaces/{shop.namespace}/deployments/{RELEASE}-operator")
+    until(shop.lease_has_ended, "the term of its Lease to end; until then it counts as running")
 
 
 def webhook_dead(shop: Shop) -> None:
