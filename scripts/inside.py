@@ -20,10 +20,13 @@ from checkout import ROOT
 
 def surroundings(venv: Path) -> dict[str, str]:
     """Environment variables for anything that tests the built collection."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {
-        **os.environ,
+        **inherited,
         "PATH": f"{venv / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "PYTHONPATH": f"{artefact.WORK}{os.pathsep}{ROOT / 'tests'}",
+        # Tests are compiled once, not by each worker, and no checkout has bytecode between its files.
+        "PYTHONPYCACHEPREFIX": str(artefact.WORK / "bytecode"),
         "ANSIBLE_COLLECTIONS_PATH": str(artefact.WORK),
         # For tools that ask git which files count: the built tree is no part of the checkout, which ignores it.
         "GIT_CEILING_DIRECTORIES": str(artefact.WORK),
@@ -38,7 +41,9 @@ def main() -> None:
     venv = environments.ensure("tools")
     artefact.build()
     os.chdir(ROOT)
-    os.environ.update(surroundings(venv))  # before the search for the command, which goes by PATH
+    wanted = surroundings(venv)
+    os.environ.clear()
+    os.environ.update(wanted)  # before the search for the command, which goes by PATH
     sys.stdout.flush()
     try:
         os.execvp(sys.argv[1], sys.argv[1:])

@@ -74,7 +74,11 @@ class Shop:
         until(self._is_ready, "the operator to be ready", timeout=30)
 
     def end_operator(self) -> None:
-        """It ends as a crashing container does: its pod is not ready any more, its Lease is not renewed."""
+        """It ends as a crashing container does: its pod is not ready any more, the term of its Lease ends."""
+        self._stop_operator()
+        until(self._lease_has_ended, "the term of its Lease to end; until then it counts as running")
+
+    def _stop_operator(self) -> None:
         if self._operator:
             self._operator.signal(signal.SIGTERM)
             until(lambda: self._operator is None or not self._operator.alive(), "the operator to end")
@@ -84,7 +88,7 @@ class Shop:
         path = f"/apis/apps/v1/namespaces/{self.namespace}/deployments/{RELEASE}-operator"
         return bool(self.api.get(path)[1].get("status", {}).get("availableReplicas"))
 
-    def lease_has_ended(self) -> bool:
+    def _lease_has_ended(self) -> bool:
         spec = self._lease()[1]["spec"]
         renewed = datetime.datetime.fromisoformat(spec["renewTime"].replace("Z", "+00:00"))
         age = datetime.datetime.now(datetime.timezone.utc) - renewed
@@ -111,7 +115,7 @@ class Shop:
             assert status in (200, 202), answer
 
     def close(self) -> None:
-        self.end_operator()
+        self._stop_operator()
         send_home(self.api, self.before)
 
     def _order(self, number: int) -> dict[str, Any]:
@@ -132,7 +136,6 @@ def operator_gone(shop: Shop) -> None:
     """Somebody deleted its Deployment; nobody is left who takes the finalizers off."""
     shop.end_operator()
     shop.delete_by_hand(f"/apis/apps/v1/namespaces/{shop.namespace}/deployments/{RELEASE}-operator")
-    until(shop.lease_has_ended, "the term of its Lease to end; until then it counts as running")
 
 
 def webhook_dead(shop: Shop) -> None:

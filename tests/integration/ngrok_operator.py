@@ -132,10 +132,9 @@ class NgrokOperator:
         self._ended.set()
         for thread in self._threads:  # those that only watch end with their next event
             thread.join(10)
-        for kind in (*(kind for _group, kind, *_more in OPERATOR_KINDS), "Service", "Ingress"):
-            for item in self._all(kind):  # so that the namespaces can go
-                if item["metadata"].get("finalizers"):
-                    self.api.patch(self._place(item), {"metadata": {"finalizers": None}})
+        for item in self._cared_for():  # so that the namespaces can go
+            if item["metadata"].get("finalizers"):
+                self.api.patch(self._place(item), {"metadata": {"finalizers": None}})
 
     def scale(self, component: str, replicas: int) -> None:
         """As a person would, and until it is so."""
@@ -172,9 +171,13 @@ class NgrokOperator:
 
     def holds(self) -> list[str]:
         """Every object in its namespaces that carries its finalizer."""
-        kinds = (*(kind for _group, kind, *_more in OPERATOR_KINDS), "Service", "Ingress")
-        found = [item for kind in kinds for item in self._all(kind) if LEGACY in _finalizers(item)]
-        return sorted(_name(item) for item in found)
+        return sorted(_name(item) for item in self._cared_for() if LEGACY in _finalizers(item))
+
+    def touch(self) -> None:
+        """Change every object in its namespaces, and take the finalizers off: each controller that runs is called."""
+        for item in self._cared_for():
+            change = {"metadata": {"finalizers": None, "annotations": {"example.com/touched": "yes"}}}
+            assert self.api.patch(self._place(item), change)[0] == 200, _name(item)
 
     # -- its controllers -----------------------------------------------------------------------------------------------
 
@@ -315,6 +318,10 @@ class NgrokOperator:
 
     def _place(self, item: Body) -> str:
         return self.api.path_of(item)
+
+    def _cared_for(self) -> list[Body]:
+        kinds = (*(kind for _group, kind, *_more in OPERATOR_KINDS), "Service", "Ingress")
+        return [item for kind in kinds for item in self._all(kind)]
 
     def _all(self, kind: str) -> list[Body]:
         version = {"Service": "v1", "Ingress": "networking.k8s.io/v1", **API_VERSIONS}[kind]
