@@ -141,7 +141,7 @@ def test_an_operator_that_may_not_be_stopped_is_a_failure_that_says_so(
 ) -> None:
     """A write that the freeze has refused waits in its queue, and is tried again when the freeze is over."""
     with installed(stage) as operator:
-        result = drainer(quiesce="none", freeze=freeze)
+        result = drainer(quiesce="none", freeze=freeze, settle=10)  # shorter, if they come back
         message = failed(result)
         assert "the finalizers keep coming back" in message
         assert "leave quiesce out" in message
