@@ -44,9 +44,13 @@ class AsUser(Protocol):
 
 
 def pytest_configure() -> None:
-    """Let SIGTERM end a run as Ctrl-C does, so that fixtures are torn down and no directory stays behind."""
+    """Let SIGTERM end a run as Ctrl-C does, so that fixtures are torn down and no directory stays behind.
+
+    Ctrl-C, too: a run that a shell has started in the background ignores it, and so would its subprocesses.
+    """
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
