@@ -86,7 +86,7 @@ GROUPS = (
     Group("lint", ("nox", "-R"), "60 s, the first time 4 minutes", counted=False),
     Group(
         "integration-quick",
-        pytest("tests/integration", "integration-quick", only=QUICKLY, workers=4),
+        pytest("tests/integration", "integration-quick", only=QUICKLY, workers=3),
         "5 minutes",
         needs=("go", "kubectl"),
         after=("unit", "lint"),

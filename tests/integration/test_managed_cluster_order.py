@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -235,7 +234,8 @@ def test_the_agents_definitions_go_last_and_only_when_it_says_so(
     def speak() -> None:
         until(lambda: "deletionTimestamp" in stage.look(crds)["metadata"], "the definitions to be deleted")
         deleting(stage, crds, "False")
-        time.sleep(1.5)
+        asked = len(audit.events(detach.user.name))
+        until(lambda: len(audit.events(detach.user.name)) > asked + 2, "the task to look again")
         held_back.append(stage.finalizers(crds) == [WORK_FINALIZER])
         deleting(stage, crds, "True")
 
