@@ -25,8 +25,8 @@ def surroundings(venv: Path) -> dict[str, str]:
         **inherited,
         "PATH": f"{venv / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "PYTHONPATH": f"{artefact.WORK}{os.pathsep}{ROOT / 'tests'}",
-        # Tests are compiled once, not by each worker, and no checkout has bytecode between its files.
-        "PYTHONPYCACHEPREFIX": str(artefact.WORK / "bytecode"),
+        # Compiled once, not by each worker, and no bytecode lies between the files of a checkout.
+        "PYTHONPYCACHEPREFIX": str(environments.cache() / "bytecode"),
         "ANSIBLE_COLLECTIONS_PATH": str(artefact.WORK),
         # For tools that ask git which files count: the built tree is no part of the checkout, which ignores it.
         "GIT_CEILING_DIRECTORIES": str(artefact.WORK),
