@@ -109,7 +109,7 @@ GROUPS = (
     ),
     Group(
         "integration",
-        pytest("tests/integration", "integration", only=SLOWLY, workers=4),
+        pytest("tests/integration", "integration", only=SLOWLY, workers=3),
         "18 minutes",
         needs=("go", "kubectl"),
         after=("unit", "lint", "integration-quick"),

@@ -162,7 +162,10 @@ class ControlPlane(Stoppable):
         if name in self.pids:
             raise LabError(f"{name} runs already as process {self.pids[name]}")
         log = self.layout.log(name)
-        self._running[name] = process = processes.start(component.command, log, detached=self._detached)
+        environment = {**os.environ, **components.ENVIRONMENT}
+        self._running[name] = process = processes.start(
+            component.command, log, detached=self._detached, environment=environment
+        )
         self._write_record()
         processes.wait_until_healthy(process, name, component.probe, log)
 
