@@ -73,5 +73,5 @@ def dead_converter(stage: Stage) -> tuple[Body, Body]:
     none = {"spec": {"conversion": {"strategy": "None", "webhook": None}}}
     stage.afterwards(lambda: stage.api.patch(path, none))
     everything = f"/apis/{spec['group']}/v1/gizmos"
-    until(lambda: stage.api.get(everything, limit=1)[0] == 500, "the conversion to fail", every=0.05, timeout=30)
+    until(lambda: stage.api.get(everything, limit=1)[0] == 500, "the conversion to fail", every=0.05)
     return made, stored

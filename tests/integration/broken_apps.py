@@ -50,10 +50,10 @@ class Shop:
         self.helm("install", RELEASE, str(CHART), "--set", f"database.password={CANARY}")
         self.start_operator()
         self.api.create(*(self._order(number) for number in range(1, ORDERS + 1)))
-        until(self._is_adopted, "the operator to adopt every storefront and order", timeout=30)
+        until(self._is_adopted, "the operator to adopt every storefront and order")
         claims = f"/api/v1/namespaces/{self.namespace}/persistentvolumeclaims"
-        until(lambda: self.api.get(claims)[1]["items"], "the database's volume claim", timeout=30)
-        until(lambda: self._lease()[0] == 200, "the operator's Lease", timeout=30)
+        until(lambda: self.api.get(claims)[1]["items"], "the database's volume claim")
+        until(lambda: self._lease()[0] == 200, "the operator's Lease")
 
     def switch_on(self, part: str) -> None:
         """A part of the chart that is off at first."""
@@ -71,7 +71,7 @@ class Shop:
             RELEASE,
         ]
         self._operator = processes.start(command, self._directory / "operator.log")
-        until(self._is_ready, "the operator to be ready", timeout=30)
+        until(self._is_ready, "the operator to be ready")
 
     def end_operator(self) -> None:
         """It ends as a crashing container does: its pod is not ready any more, the term of its Lease ends."""
@@ -155,13 +155,13 @@ def definitions_stuck(shop: Shop) -> None:
         found = shop.custom_resources()
         return bool(found) and all(one["metadata"].get("deletionTimestamp") for one in found)
 
-    until(all_hang, "the instances to hang", timeout=30)
+    until(all_hang, "the instances to hang")
 
 
 def api_service_broken(shop: Shop) -> None:
     """Its aggregated API has no server, so discovery of the whole cluster fails, and no namespace can go."""
     shop.switch_on("metricsApi")
-    until(lambda: shop.api.get(f"/apis/metrics.{GROUP}/v1")[0] == 503, "the API to be announced", timeout=30)
+    until(lambda: shop.api.get(f"/apis/metrics.{GROUP}/v1")[0] == 503, "the API to be announced")
 
 
 def namespace_terminating(shop: Shop) -> None:
@@ -173,7 +173,7 @@ def namespace_terminating(shop: Shop) -> None:
         conditions = shop.api.get(f"/api/v1/namespaces/{shop.namespace}")[1]["status"].get("conditions") or ()
         return any(one["type"] == "NamespaceFinalizersRemaining" and one["status"] == "True" for one in conditions)
 
-    until(only_finalizers_are_left, "the namespace to hang", timeout=60)
+    until(only_finalizers_are_left, "the namespace to hang")
 
 
 BREAK: dict[str, Callable[[Shop], None]] = {

@@ -54,4 +54,4 @@ def gone(stage: Stage, namespace: str, condition: str) -> None:
         told = stage.api.get(path)[1].get("status", {}).get("conditions") or []
         return any(one["type"] == condition and one["status"] == "True" for one in told)
 
-    until(says, f"{namespace} to say {condition}", timeout=30, every=0.1)
+    until(says, f"{namespace} to say {condition}", every=0.1)

@@ -177,7 +177,7 @@ def until_accepted(stage: Stage, name: str) -> None:
         there = stage.api.get(f"/api/v1/namespaces/{name}")[0] == 200
         return there and len(stage.api.get(f"{CLUSTERS}/{name}")[1]["metadata"].get("finalizers") or ()) == 2
 
-    until(done, f"the hub to accept {name}", timeout=30)
+    until(done, f"the hub to accept {name}")
 
 
 @contextlib.contextmanager

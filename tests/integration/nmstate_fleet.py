@@ -179,7 +179,7 @@ class Fleet:
         return found
 
     def until_available(self, policy: str) -> None:
-        until(lambda: is_true(self.there(policy), "Available"), f"{policy} to be on its nodes", timeout=30, every=0.05)
+        until(lambda: is_true(self.there(policy), "Available"), f"{policy} to be on its nodes", every=0.05)
 
     def long_ago(self, policy: str) -> None:
         """As if its handlers had been done with it for months."""

@@ -285,7 +285,7 @@ def bring_to_life(stage: Stage, workload: Body) -> None:
         _status, listed = api.get(pods, labelSelector=f"run={name}")
         return next(iter(listed["items"] or ()), None)
 
-    pod = until(first_pod, f"a pod of {name}", timeout=30, every=0.05)
+    pod = until(first_pod, f"a pod of {name}", every=0.05)
     ready = {"type": "Ready", "status": "True", "lastTransitionTime": _rfc3339(0)}
     status = {"phase": "Running", "conditions": [ready]}
     answer = api.patch(f"{pods}/{pod['metadata']['name']}/status", {"status": status})

@@ -96,7 +96,7 @@ def test_a_finalizer_stays_while_an_owner_by_right_runs_and_goes_without_one(sta
     [kept] = succeeded(run_job(finalizer.JOB, options, kubeconfig))["kept"]
     assert f"Deployment {product.here}/potter has 1 of 1 replicas available" in kept["reason"]
     assert stage.api.patch(stage.api.path_of(working), {"spec": {"replicas": 0}})[0] == 200
-    until(lambda: not stage.look(working)["status"].get("availableReplicas"), "it to be down", every=0.05, timeout=30)
+    until(lambda: not stage.look(working)["status"].get("availableReplicas"), "it to be down", every=0.05)
     assert succeeded(run_job(finalizer.JOB, options, kubeconfig))["counts"]["gone"] == 1
 
 

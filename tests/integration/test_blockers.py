@@ -99,7 +99,7 @@ def held_operator(name: str, namespace: str) -> Body:
 
 
 def is_going(stage: Stage, path: str) -> None:
-    until(lambda: "deletionTimestamp" in stage.api.get(path)[1]["metadata"], f"{path} to go", timeout=30, every=0.1)
+    until(lambda: "deletionTimestamp" in stage.api.get(path)[1]["metadata"], f"{path} to go", every=0.1)
 
 
 def test_two_namespaces_that_wait_for_each_others_controllers_are_one_circle(stage: Stage, explain: Explainer) -> None:

@@ -115,7 +115,7 @@ def both_places_taken(narrow_plane: ControlPlane, user: User) -> Iterator[None]:
 
     def let_in() -> None:
         try:
-            until(lambda: turned_away() > before, "a write to be turned away", timeout=60)
+            until(lambda: turned_away() > before, "a write to be turned away")
         finally:
             for connection in held:
                 connection.close()

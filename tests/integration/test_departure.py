@@ -337,9 +337,9 @@ def test_objects_of_a_kind_that_was_removed_are_gone_once_the_definition_is(
         for vase in vases:
             stage.release(vase)
         plane.api.delete(path)
-        until(lambda: plane.api.get(path)[0] == 404, "the definition to go", timeout=30, every=0.05)
+        until(lambda: plane.api.get(path)[0] == 404, "the definition to go", every=0.05)
         home = f"/apis/{group}/v1/namespaces/{stage.namespace}/vases"
-        until(lambda: plane.api.get(home)[0] == 404, "its path to close", timeout=30, every=0.05)
+        until(lambda: plane.api.get(home)[0] == 404, "its path to close", every=0.05)
         monkeypatch.setattr(watches, "RELIST_EVERY", 0.1)
 
     with open_cluster(faults.kubeconfig()) as cluster:

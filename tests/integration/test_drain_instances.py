@@ -184,7 +184,7 @@ def test_another_installation_at_work_does_not_shorten_the_quiet_time(stage: Sta
     answers: list[int] = []
 
     def work() -> None:
-        until(lambda: stage.finalizers(ours) == [], "the release", timeout=30, every=0.02)
+        until(lambda: stage.finalizers(ours) == [], "the release", every=0.02)
         for number in range(8):  # the finalizer comes back after two seconds, well within the quiet time
             stage.put(custom("Domain", f"d{number}", there, LEGACY, labels=marked(there)))
             time.sleep(0.25)

@@ -186,7 +186,7 @@ def test_what_is_released_outlives_an_owner_that_is_deleted(stage: Stage, draine
     with controller(stage, here, "CloudEndpoint"):
         result = succeeded(drainer(policy="Delete"))
     assert stage.is_gone(made)
-    until(lambda: stage.is_gone(plain), "the garbage collector", timeout=30, every=0.05)
+    until(lambda: stage.is_gone(plain), "the garbage collector", every=0.05)
     assert (stage.finalizers(ours), stage.look(ours)["metadata"].get("ownerReferences")) == ([], None)
     assert (result["counts"]["detached"], result["lost"]) == (1, [])
     assert any(line.startswith("loses an owner: CloudEndpoint") for line in result["table"])

@@ -598,7 +598,7 @@ def test_a_signal_in_the_quiet_time_ends_it_at_once_and_the_anchor_stays(stage: 
     stop = StopSign()
 
     def interrupt() -> None:
-        until(lambda: stage.finalizers(lb) == [], "the release", timeout=30, every=0.05)
+        until(lambda: stage.finalizers(lb) == [], "the release", every=0.05)
         stop.set("received SIGTERM")
 
     watcher = threading.Thread(target=interrupt)

@@ -679,7 +679,7 @@ def test_a_definition_that_waits_for_its_hanging_objects_goes_when_they_are_free
     )
     result = succeeded(free(kind="Vase", api_version=f"{group}/v1", namespace=None))
     assert result["counts"]["gone"] == 2
-    until(lambda: plane.api.get(path)[0] == 404, "the definition to go", timeout=30)
+    until(lambda: plane.api.get(path)[0] == 404, "the definition to go")
 
 
 # -- the fronts ------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import pytest
 
 from integration.broken_apps import BREAK, RELEASE, Shop
+from lab.waiting import until
 
 DEFINITIONS = {
     "CustomResourceDefinition orders.shop.example.com",
@@ -51,5 +52,10 @@ def test_what_helm_leaves_of_an_application_that_is_broken(shop: Shop, broken: s
     done = shop.helm("uninstall", RELEASE, "--wait", "--timeout", "2s", check=False)
     expected = LEFT[broken]
     assert expected.says in done.stdout + done.stderr
-    found = {f"{one.kind} {one.name}" for one in shop.left()}
-    assert found == {name.format(shop.namespace) for name in expected.objects}
+    wanted = {name.format(shop.namespace) for name in expected.objects}
+
+    def found() -> set[str]:
+        return {f"{one.kind} {one.name}" for one in shop.left()}
+
+    until(lambda: found() <= wanted, "the garbage collector to delete what the rest has owned")
+    assert found() == wanted

@@ -78,7 +78,7 @@ def workload(kind: str, name: str, namespace: str, replicas: int = 0, **more: An
 
 def garbage_is_collected(stage: Stage, sentinel: Body) -> None:
     """The collector works in order of arrival: when it has taken this one, it has seen those before it."""
-    until(lambda: stage.is_gone(sentinel), "the garbage collector", timeout=30, every=0.05)
+    until(lambda: stage.is_gone(sentinel), "the garbage collector", every=0.05)
 
 
 def owners_of(stage: Stage, thing: Body) -> list[str]:
@@ -134,7 +134,7 @@ def test_a_kept_replica_set_outlives_the_deployment_that_would_adopt_it_again(re
     where = stage.namespace
     [web] = stage.put(workload("Deployment", "web", where, replicas=1))
     path = f"/apis/apps/v1/namespaces/{where}/replicasets"
-    until(lambda: stage.api.get(path)[1]["items"], "the ReplicaSet", timeout=20, every=0.05)
+    until(lambda: stage.api.get(path)[1]["items"], "the ReplicaSet", every=0.05)
     [made] = stage.api.get(path)[1]["items"]
     made = {"apiVersion": "apps/v1", "kind": "ReplicaSet", **made}
     assert stage.api.patch(stage.api.path_of(made), {"metadata": {"annotations": KEEP}})[0] == 200

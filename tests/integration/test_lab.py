@@ -106,7 +106,7 @@ def test_namespace_controller_empties_and_removes_a_namespace(plane: ControlPlan
     plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "soon-gone"}})
     plane.api.create(config_map("content", "soon-gone"))
     plane.api.delete("/api/v1/namespaces/soon-gone")
-    until(lambda: plane.api.get("/api/v1/namespaces/soon-gone")[0] == 404, "the namespace to go", timeout=30)
+    until(lambda: plane.api.get("/api/v1/namespaces/soon-gone")[0] == 404, "the namespace to go")
 
 
 def test_garbage_collector_takes_what_a_deleted_owner_leaves(plane: ControlPlane, namespace: str) -> None:
@@ -117,7 +117,7 @@ def test_garbage_collector_takes_what_a_deleted_owner_leaves(plane: ControlPlane
     ]
     plane.api.create(dependant)
     plane.api.delete(in_namespace(namespace, "owner"))
-    until(lambda: plane.api.get(in_namespace(namespace, "dependant"))[0] == 404, "the dependant to go", timeout=30)
+    until(lambda: plane.api.get(in_namespace(namespace, "dependant"))[0] == 404, "the dependant to go")
 
 
 def test_a_crd_can_be_used_as_soon_as_it_is_applied_and_applied_again(plane: ControlPlane, namespace: str) -> None:
@@ -328,7 +328,7 @@ def test_audit_leaves_out_what_began_before_the_mark(
 def test_audit_keeps_what_controllers_write(plane: ControlPlane, audit: AuditTrail) -> None:
     plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "watched"}})
     plane.api.delete("/api/v1/namespaces/watched")
-    until(lambda: plane.api.get("/api/v1/namespaces/watched")[0] == 404, "the namespace to go", timeout=30)
+    until(lambda: plane.api.get("/api/v1/namespaces/watched")[0] == 404, "the namespace to go")
     sweepers = {event.user for event in audit.writes() if event.verb == "deletecollection"}
     assert sweepers == {"system:serviceaccount:kube-system:namespace-controller"}
 
@@ -801,7 +801,7 @@ def test_an_ended_pytest_leaves_no_process(tmp_path: Path, number: signal.Signal
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL) as process:
         try:
-            text = until(lambda: _text_of(tmp_path / "pids"), "the inner test to run", timeout=60)
+            text = until(lambda: _text_of(tmp_path / "pids"), "the inner test to run")
             process.send_signal(number)
             process.wait(20)
         finally:

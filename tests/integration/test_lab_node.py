@@ -82,7 +82,7 @@ def test_an_image_that_was_not_loaded_is_asked_of_nobody(plane: ControlPlane, no
         _status, events = plane.api.get(f"/api/v1/namespaces/{node_namespace}/events")
         return "".join(one["message"] for one in events["items"] if one["reason"] == "Failed")
 
-    assert "127.0.0.1:1: connect: connection refused" in until(complaint, "the pull to fail", timeout=30)
+    assert "127.0.0.1:1: connect: connection refused" in until(complaint, "the pull to fail")
 
 
 def test_pods_outlive_a_kubelet_that_comes_back(plane: ControlPlane, node: Node, node_namespace: str) -> None:
@@ -198,7 +198,7 @@ def test_stop_leaves_nothing_on_the_machine(plane: ControlPlane, namespace: str,
         deployment, service = app(namespace, "shop")
         deployment["spec"]["template"]["spec"]["nodeName"] = node.name
         plane.api.create(deployment, service)
-        until(lambda: ready_addresses(plane.api, namespace, "shop"), "the app to be ready", timeout=60)
+        until(lambda: ready_addresses(plane.api, namespace, "shop"), "the app to be ready")
         assert kernel_settings() == before
         # What can be seen from outside is there, so its absence later means something.
         seen = traces(node.place, node.directory)

@@ -104,7 +104,7 @@ class Scene:
 
     def _await_objects(self, wanted: set[str]) -> None:
         """Parts of a page whose ConfigMap is gone are the garbage collector's; it needs a moment."""
-        until(lambda: set(self.maintenance.ours()) == wanted, f"only {sorted(wanted)}", timeout=30)
+        until(lambda: set(self.maintenance.ours()) == wanted, f"only {sorted(wanted)}")
 
 
 @pytest.fixture

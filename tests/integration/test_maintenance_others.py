@@ -79,7 +79,7 @@ def test_a_deleted_route_takes_page_and_backup_along_and_its_namesake_is_another
     assert succeeded(maintenance("disabled"))["targets"] == []
     succeeded(maintenance("swept", sweep_after=0))
     assert maintenance.live(namesake)["metadata"]["resourceVersion"] == namesake["metadata"]["resourceVersion"]
-    until(lambda: maintenance.ours() == [], "everything of the deleted route to be collected", timeout=60)
+    until(lambda: maintenance.ours() == [], "everything of the deleted route to be collected")
 
 
 def test_the_collector_alone_removes_what_a_deleted_route_needed(maintenance_on_node: Maintenance) -> None:
@@ -87,10 +87,10 @@ def test_the_collector_alone_removes_what_a_deleted_route_needed(maintenance_on_
     one, other = named(maintenance, "one", "other")
     succeeded(maintenance("enabled"))
     maintenance.api.delete(maintenance.api.path_of(one))
-    until(lambda: set(maintenance.backups()) == {other["metadata"]["uid"]}, "its backup to be collected", timeout=60)
+    until(lambda: set(maintenance.backups()) == {other["metadata"]["uid"]}, "its backup to be collected")
     assert len([thing for thing in maintenance.ours() if thing.startswith("deployments/")]) == 1
     maintenance.api.delete(maintenance.api.path_of(other))
-    until(lambda: maintenance.ours() == [], "the page to be collected", timeout=60)
+    until(lambda: maintenance.ours() == [], "the page to be collected")
 
 
 def test_another_page_is_ready_before_routes_change_and_the_old_one_goes_last(

@@ -69,7 +69,7 @@ class Crowd:
         wanted = {f"configmaps/maintenance-backup-{uid}" for uid in shown}
         for page in pages:
             wanted |= {f"{kind}/{page['metadata']['name']}" for kind in ("configmaps", "deployments", "services")}
-        until(lambda: set(self.maintenance.ours()) == wanted, "nothing but what is needed", timeout=30)
+        until(lambda: set(self.maintenance.ours()) == wanted, "nothing but what is needed")
 
     def now(self) -> list[Body]:
         listed = self.maintenance.api.get(INGRESSES.format(self.maintenance.namespace))[1]["items"]

@@ -67,7 +67,7 @@ def test_answers_that_get_lost_are_not_taken_for_failures(maintenance_on_node: M
     assert [rule.hits for rule in rules] == [1, 1, 1]
     assert off["changed"]
     assert shape(maintenance.live(route)) == before
-    until(lambda: maintenance.ours() == [], "the rest of the page to be collected", timeout=30)
+    until(lambda: maintenance.ours() == [], "the rest of the page to be collected")
 
 
 def test_told_to_stop_in_mid_run_it_reports_and_the_next_run_goes_on(maintenance_on_node: Maintenance) -> None:
@@ -142,7 +142,7 @@ def test_a_role_in_one_namespace_is_enough(maintenance_on_node: Maintenance, as_
     assert not again["changed"]
     succeeded(maintenance.run(user.kubeconfig, state="disabled", targets=only))
     assert shape(maintenance.live(route)) == before
-    until(lambda: maintenance.ours() == [], "the page to be collected", timeout=30)
+    until(lambda: maintenance.ours() == [], "the page to be collected")
 
 
 def test_by_a_playbook_and_as_a_module_with_evidence(maintenance_on_node: Maintenance, tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_a_signal_lifts_the_freeze_and_the_next_run_goes_on(stage: Stage, detach
     (thing,) = stage.put(work("w", name))
     options = {"name": name, "timeout": 60, "namespace": "keep", "force_after": 1}
     with module_process("managed_cluster", options, detach.user.kubeconfig) as process:
-        until(lambda: "deletionTimestamp" in stage.look(held)["metadata"], "the addon to be deleted", timeout=30)
+        until(lambda: "deletionTimestamp" in stage.look(held)["metadata"], "the addon to be deleted")
         process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=PATIENCE)
     result = json.loads(stdout)

@@ -25,6 +25,13 @@ STOPPED = {MANAGER: 0, AGENT: 0, FORWARDER: 0}
 RUNNING = {MANAGER: 1, AGENT: 1, FORWARDER: 1}
 
 
+@pytest.fixture(autouse=True)
+def alone(stage: Stage, ngrok_kinds: None) -> None:
+    """No test finds the installations of the one before, whose namespaces are still being deleted."""
+    lists = [f"/apis/{group}/{version}/{plural}" for group, _kind, plural, version, _scope in OPERATOR_KINDS]
+    until(lambda: not any(stage.api.get(path)[1]["items"] for path in lists), "other installations to be deleted")
+
+
 @contextlib.contextmanager
 def installed(stage: Stage, **how: Any) -> Any:
     """An installation, with a LoadBalancer, a Domain and a BoundEndpoint that it holds; and the user's namespace."""
@@ -98,12 +105,7 @@ def test_one_run_frees_everything_and_it_stays_free(
                 operator.scale(component, 0)
             return operator
 
-        def left_by_other_tests() -> list[Any]:
-            lists = [f"/apis/{group}/{version}/{plural}" for group, _kind, plural, version, _scope in OPERATOR_KINDS]
-            return [one for path in lists for one in stage.api.get(path)[1]["items"]]
-
         stage.afterwards(lambda: [stage.api.apply_crd(definition(*kind)) for kind in OPERATOR_KINDS])
-        until(lambda: not left_by_other_tests(), "the namespaces of other tests to go")
         operators = []
         for policy in ("Retain", "Delete"):
             operators.append(another())

@@ -199,7 +199,7 @@ def test_a_node_that_left_the_cluster_holds_up_nobody(fleet: Fleet) -> None:
     policy = fleet.prepared_policy()
     fleet.api.delete(f"/api/v1/nodes/{gone}")
     enactment = f"/apis/nmstate.io/v1beta1/nodenetworkconfigurationenactments/{gone}.{policy}"
-    until(lambda: fleet.api.get(enactment)[0] == 404, "its enactment to be collected", timeout=30)
+    until(lambda: fleet.api.get(enactment)[0] == 404, "its enactment to be collected")
     assert phases(succeeded(fleet.revert(policy))) == {here: "reverted", gone: "gone"}
     assert (fleet.look(policy), fleet.leftovers()) == (None, [])
 
@@ -212,7 +212,7 @@ def test_a_run_that_was_killed_is_taken_up_by_the_next_one(fleet: Fleet) -> None
     policy = fleet.prepared_policy()
     fleet.handlers.holds = lambda node, name: name != policy
     with module_process("nncp_revert", {"policy": policy}, fleet.user.kubeconfig) as process:
-        until(lambda: helpers(fleet), "the first node to be worked on", timeout=30)
+        until(lambda: helpers(fleet), "the first node to be worked on")
         process.send_signal(signal.SIGKILL)
         process.wait(10)
     assert len(helpers(fleet)) == 1

@@ -48,7 +48,7 @@ def rules(plane: ControlPlane, definitions: list[dict[str, Any]]) -> Iterator[st
         wrong = resource("Maintenance", "default", page=7)
         return plane.api.post(plane.api.path_of(wrong, collection=True), wrong, dryRun="All")[0] == 422
 
-    until(in_force, "the policy to be in force", timeout=30)
+    until(in_force, "the policy to be in force")
     yield "operators-own"
     for one in (*made, home):
         plane.api.delete(plane.api.path_of(one))
@@ -200,7 +200,7 @@ def test_what_was_stored_before_the_rules_can_still_be_deleted(plane: ControlPla
     plane.api.apply_crd(old)
     until(lambda: plane.api.post(plane.api.path_of(wanted, collection=True), wanted)[0] == 201, "it to be stored")
     plane.api.apply_crd(definition)
-    until(lambda: plane.api.patch(path, {"spec": {"end": "later"}}, dryRun="All")[0] == 422, "the rules", timeout=30)
+    until(lambda: plane.api.patch(path, {"spec": {"end": "later"}}, dryRun="All")[0] == 422, "the rules")
     assert plane.api.delete(path)[0] == 200
     assert plane.api.patch(path, {"metadata": {"finalizers": None}})[0] == 200
     assert plane.api.get(path)[0] == 404
@@ -212,7 +212,7 @@ def test_kubectl_explains_them_in_plain_words(plane: ControlPlane, definitions: 
     def explained() -> str:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
-    text = until(explained, "the API server to publish the schema", timeout=30)
+    text = until(explained, "the API server to publish the schema")
     assert "ENUM: refuse delete keep" in " ".join(text.split())
     assert "Whether custom resources of others go with the definitions." in " ".join(text.split())
 
@@ -257,5 +257,5 @@ def test_kubectl_explains_a_field_of_each_kind(
     def explained() -> str:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
-    text = until(explained, "the API server to publish the schema", timeout=30)
+    text = until(explained, "the API server to publish the schema")
     assert EXPLAINED[field] in " ".join(text.split())

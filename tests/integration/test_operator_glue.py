@@ -33,7 +33,7 @@ def own_kinds(plane: ControlPlane) -> Iterator[None]:
     for one in made:
         plane.api.delete(plane.api.path_of(one))
     for one in made:
-        until(lambda one=one: plane.api.get(plane.api.path_of(one))[0] == 404, "a definition to go", timeout=30)
+        until(lambda one=one: plane.api.get(plane.api.path_of(one))[0] == 404, "a definition to go")
 
 
 @pytest.fixture

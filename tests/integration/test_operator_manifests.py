@@ -65,7 +65,7 @@ def installed(plane: ControlPlane) -> Iterator[list[dict[str, Any]]]:
     kubectl(plane, "delete", "--wait=false", "-f", "-", documents=documents)
     for one in (one for one in documents if one["kind"] in ("Namespace", "CustomResourceDefinition")):
         path = plane.api.path_of(one)
-        until(lambda path=path: plane.api.get(path)[0] == 404, f"{path} to be gone", timeout=60)  # type: ignore[misc]
+        until(lambda path=path: plane.api.get(path)[0] == 404, f"{path} to be gone")  # type: ignore[misc]
 
 
 # A run, and the operator itself, in MiB: measured on the lab, with some room.

@@ -73,7 +73,7 @@ class Tenant:
             code, answer = self.api.post(self.api.path_of(wanted, collection=True), wanted)
             return answer if code == 201 else None
 
-        return until(taken, f"Maintenance {name} to be taken", timeout=30)  # the rules take a moment to be gone
+        return until(taken, f"Maintenance {name} to be taken")  # the rules take a moment to be gone
 
 
 @pytest.fixture

@@ -453,7 +453,7 @@ def test_workloads_are_scaled_before_they_are_deleted_and_other_kinds_are_left_a
     here = with_accounts(stage)
     app, plain = stage.put(deployment("app", here), config_map("plain", here))
     sets = f"/apis/apps/v1/namespaces/{here}/replicasets"
-    until(lambda: stage.api.get(sets)[1]["items"], "its ReplicaSet", timeout=30, every=0.05)
+    until(lambda: stage.api.get(sets)[1]["items"], "its ReplicaSet", every=0.05)
     succeeded(remove(named(app, plain), before_delete={"scale": 0}))
     patches = [event.name for event in audit.writes(remove.user.name) if event.verb == "patch"]
     assert patches == ["app"]
@@ -482,7 +482,7 @@ def test_what_a_deployment_owns_is_in_the_plan_and_deleted_by_ourselves(
         found = [item["metadata"]["name"] for item in (*(pods["items"] or ()), *(sets["items"] or ()))]
         return found if len(found) == 2 else None
 
-    children = until(owned, "its ReplicaSet and its Pod", timeout=30, every=0.05)
+    children = until(owned, "its ReplicaSet and its Pod", every=0.05)
     plane.suspend(CONTROLLER_MANAGER)  # or the garbage collector may be faster
     try:
         result = succeeded(remove(named(app)))

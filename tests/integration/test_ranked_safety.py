@@ -509,7 +509,7 @@ def test_a_kind_whose_converter_is_dead_is_a_failure_that_says_so_and_nothing_is
     assert plane.api.patch(path, patch)[0] == 200
     mine = thing(things, "stored", stage.namespace)
     everywhere = f"/apis/{spec['group']}/v1beta1/things"
-    until(lambda: plane.api.get(everywhere, limit=1)[0] == 500, "the conversion to fail", every=0.05, timeout=30)
+    until(lambda: plane.api.get(everywhere, limit=1)[0] == 500, "the conversion to fail", every=0.05)
     old = {**mine, "apiVersion": f"{spec['group']}/v1beta1"}
     groups = [{"resources": [{"group": spec["group"], "version": "v1beta1", "kind": "Thing"}]}, NAMESPACED]
     said = failed(remove(manifests(old, other), deletion_groups=groups, timeout=20))

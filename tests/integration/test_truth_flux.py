@@ -111,7 +111,7 @@ def deployed(stage: Stage, name: str, files: Path) -> tuple[Body, Body]:
             spec = {"interval": "1h", "prune": True, "sourceRef": {"kind": "GitRepository", "name": "shop"}}
             owner = body("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "shop", here, spec=spec)
         [owner] = stage.put(owner)
-        until(lambda: _is_ready(stage.look(owner)), f"{owner['kind']} shop to be ready", timeout=60)
+        until(lambda: _is_ready(stage.look(owner)), f"{owner['kind']} shop to be ready")
     assert stage.finalizers(owner) == [FINALIZER]
     return owner, made
 

@@ -42,7 +42,7 @@ def group(plane: ControlPlane) -> Iterator[str]:
     yield name
     path = f"{CRDS}/trinkets.{name}"
     plane.api.delete(path)
-    until(lambda: plane.api.get(path)[0] == 404, "the definition to go", timeout=30)
+    until(lambda: plane.api.get(path)[0] == 404, "the definition to go")
 
 
 @pytest.fixture
@@ -292,7 +292,7 @@ def test_a_claim_is_bound_again_by_the_command_that_is_told(
     def phase() -> str:
         return str(plane.api.get(path)[1]["status"].get("phase"))
 
-    until(lambda: phase() == "Bound", "the claim to be bound", timeout=60)
+    until(lambda: phase() == "Bound", "the claim to be bound")
     bundle = deleted(plane, tmp_path, [{"kind": "PersistentVolumeClaim", "name": "data", "namespace": namespace}])
     done = run(plane, {"sunset.kube.undo": {"bundle": str(bundle)}})
     assert done.rc == 0, done.stdout
@@ -300,7 +300,7 @@ def test_a_claim_is_bound_again_by_the_command_that_is_told(
     assert told is not None
     assert told[1] == volume
     plane.api.patch(f"/api/v1/persistentvolumes/{volume}", json.loads(told[2]))
-    until(lambda: phase() == "Bound", "the claim to be bound again", timeout=60)
+    until(lambda: phase() == "Bound", "the claim to be bound again")
 
 
 def test_a_plan_after_the_run_names_the_run_to_take(plane: ControlPlane, namespace: str, tmp_path: Path) -> None:

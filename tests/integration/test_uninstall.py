@@ -297,7 +297,7 @@ def test_another_installation_keeps_its_definitions(stage: Stage, uninstaller: U
 def test_a_dead_webhook_of_somebody_else_stops_it_and_its_own_does_not(stage: Stage, uninstaller: Uninstaller) -> None:
     [settings] = stage.put(config_map("settings", stage.namespace))
     webhook = dead_webhook(stage, "configmaps", "DELETE")
-    until(lambda: is_refused(stage, settings), "the webhook to be asked", timeout=30, every=0.05)
+    until(lambda: is_refused(stage, settings), "the webhook to be asked", every=0.05)
     stopped = uninstaller(settings, namespace=stage.namespace)
     assert webhook["metadata"]["name"] in failed(stopped)
     assert "nothing was changed" in stopped["msg"]
@@ -418,7 +418,7 @@ def stateful_set(name: str, namespace: str) -> Body:
 def test_data_stays_unless_the_task_says_so(stage: Stage, uninstaller: Uninstaller, wish: str) -> None:
     [database] = stage.put(stateful_set("db", stage.namespace))
     claims = f"/api/v1/namespaces/{stage.namespace}/persistentvolumeclaims"
-    until(lambda: stage.api.get(claims)[1]["items"], "the claim", timeout=30, every=0.05)
+    until(lambda: stage.api.get(claims)[1]["items"], "the claim", every=0.05)
     done = succeeded(uninstaller(database, namespace=stage.namespace, volumes=wish))
     assert bool(stage.api.get(claims)[1]["items"]) == (wish == "keep")
     assert ("data-db-0" in kept(done)) == (wish == "keep")
@@ -431,7 +431,7 @@ def test_a_sweep_leaves_the_data_and_the_namespace_that_holds_it(stage: Stage, u
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     stage.put(stateful_set("db", here), body("v1", "PersistentVolumeClaim", "uploads", here, spec=spec))
     claims = f"/api/v1/namespaces/{here}/persistentvolumeclaims"
-    until(lambda: len(stage.api.get(claims)[1]["items"]) == 2, "the claims", timeout=30, every=0.05)
+    until(lambda: len(stage.api.get(claims)[1]["items"]) == 2, "the claims", every=0.05)
     stopped = uninstaller(namespace=here, delete_namespace=True)
     assert "set volumes: delete to delete their data, too; nothing was changed" in failed(stopped)
     done = [succeeded(uninstaller(namespace=here)) for _turn in range(2)]
@@ -532,12 +532,12 @@ def test_a_pod_that_was_replaced_meanwhile_does_not_make_it_another_plan(
     def pods() -> set[str]:
         return {pod["metadata"]["name"] for pod in stage.api.get(path)[1]["items"]}
 
-    until(pods, "the Pod", timeout=30, every=0.05)
+    until(pods, "the Pod", every=0.05)
     [before] = pods()
     of = () if whole else things
     plan = succeeded(uninstaller(*of, namespace=here, check_mode=True))
     stage.api.delete(f"{path}/{before}")
-    until(lambda: pods() and before not in pods(), "another Pod", timeout=30, every=0.05)
+    until(lambda: pods() and before not in pods(), "another Pod", every=0.05)
     succeeded(uninstaller(*of, namespace=here, plan_hash=plan["plan_hash"]))
     assert remaining(stage, things) == []
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 from lab.problems import LabError
 
 Found = TypeVar("Found")
-PATIENCE = 30.0  # seconds: a controller that missed something looks again after 15
+PATIENCE = 120.0  # seconds: only what fails takes so long; a busy machine may take a while
 
 
 def until(look: Callable[[], Found | None], what: str, *, timeout: float = PATIENCE, every: float = 0.1) -> Found:

@@ -34,7 +34,7 @@ def test_a_dead_controller_is_noticed_and_it_is_too_late_to_confirm_then(net: Ne
         running.until(lambda: changed(node), "the change")
         transaction = changed(node)
         running.kill()
-    ended = until(lambda: outcome(node, transaction), "the way back", timeout=60)
+    ended = until(lambda: outcome(node, transaction), "the way back")
     assert (ended["how"], ended["by"], ended["differences"]) == ("rolled_back", "watchdog", [])
     assert everything(node) == before
     late, info = play(net, whatever(confirm(transaction)), INFO).results
@@ -72,7 +72,7 @@ def test_everybody_dies_at_once_and_the_address_was_the_only_way_in(net: Net) ->
         running.kill()
         node.kill_network_manager()
     assert node.addresses("eth1")[0] == "198.51.100.77/25"
-    ended = until(lambda: outcome(node, transaction), "the way back", timeout=60)
+    ended = until(lambda: outcome(node, transaction), "the way back")
     assert (ended["how"], ended["differences"]) == ("rolled_back", [])
     assert everything(node) == before
     assert play(net, INFO).result["_status"] == "ok"

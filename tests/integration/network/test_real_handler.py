@@ -98,7 +98,7 @@ def test_what_the_real_handler_applied_comes_off_through_it(plane: ControlPlane,
     node = net.node(0)
     before = addresses(net)
     with registered(plane, node.name, node.address), nmstate_handler.running(plane, node):
-        until(lambda: reported(plane, node.name), "the node's first report", timeout=60)
+        until(lambda: reported(plane, node.name), "the node's first report")
         prepared = run_job(nncp_revert.JOB, {"policy": "storage", "state": "prepared"}, plane.admin.kubeconfig)
         assert prepared["outcome"] == "prepared", prepared
         policy = {

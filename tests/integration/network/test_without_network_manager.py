@@ -25,6 +25,6 @@ def test_a_policy_comes_and_goes_and_a_dead_controller_is_noticed(net: Net) -> N
         transaction = changed(node)
         running.kill()
     assert node.addresses("eth1")[0] == "198.51.100.77/25"
-    ended = until(lambda: outcome(node, transaction), "the way back", timeout=60)
+    ended = until(lambda: outcome(node, transaction), "the way back")
     assert (ended["how"], ended["by"], ended["differences"]) == ("rolled_back", "watchdog", [])
     assert everything(node) == before

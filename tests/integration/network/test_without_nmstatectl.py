@@ -76,6 +76,6 @@ def test_a_dead_controller_is_noticed_and_everything_is_as_before(net: Net, node
         running.until(lambda: changed(node), "the change")
         transaction = changed(node)
         running.kill()
-    ended = until(lambda: outcome(node, transaction), "the way back", timeout=60)
+    ended = until(lambda: outcome(node, transaction), "the way back")
     assert (ended["how"], ended["by"], ended["differences"]) == ("rolled_back", "watchdog", [])
     assert everything(node) == before

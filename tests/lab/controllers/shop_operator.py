@@ -97,7 +97,7 @@ class Operator:
     def _report_pod(self, *, ready: bool) -> None:
         """As a kubelet would. When the Deployment is gone there is no pod to report."""
         mine = self._pods_of_mine
-        found = until(mine, "the operator's pod", timeout=30, every=0.05) if ready else mine()
+        found = until(mine, "the operator's pod", every=0.05) if ready else mine()
         condition = {"type": "Ready", "status": str(ready), "lastTransitionTime": _now()}
         status = {"phase": "Running", "conditions": [condition]}
         for pod in found:

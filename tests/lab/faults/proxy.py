@@ -16,6 +16,7 @@ import socket
 import ssl
 import tempfile
 import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -212,6 +213,11 @@ def _server_context(ca_file: Path) -> ssl.SSLContext:
 def _closed_on_error(sock: socket.socket) -> Iterator[None]:
     try:
         yield
-    except BaseException:
+    except BaseException as problem:
         sock.close()
+        # Python leaves its TLS socket open where the peer has reset the connection before the handshake.
+        for frame, _line in traceback.walk_tb(problem.__traceback__):
+            half_made = frame.f_locals.get("self")
+            if isinstance(half_made, ssl.SSLSocket):
+                half_made.close()
         raise

@@ -104,7 +104,7 @@ class NetNode(Machine):
             entries = [one for link in self.ip("address", "show", "dev", "eth1") for one in link["addr_info"]]
             return {self.address, self.address6} <= {one["local"] for one in entries if not one.get("tentative")}
 
-        until(settled, f"the addresses of {self.name}", timeout=20, every=0.05)
+        until(settled, f"the addresses of {self.name}", every=0.05)
 
     # -- NetworkManager ----------------------------------------------------------------------------------------------
 

@@ -85,7 +85,7 @@ def sweep(place: Place) -> None:
     if Path(f"/sys/class/net/{place.bridge}").exists():
         ports = Path(f"/sys/class/net/{place.bridge}/brif")
         # A pod's cable goes with its network, which the kernel takes down a moment after the last process in it.
-        until(lambda: not any(ports.iterdir()), f"the pods' networks on {place.bridge} to go", timeout=30, every=0.02)
+        until(lambda: not any(ports.iterdir()), f"the pods' networks on {place.bridge} to go", every=0.02)
         _ip("link", "delete", place.bridge)
     while _ip("route", "delete", "blackhole", SERVICE_RANGE, "metric", place.metric, check=False):
         pass

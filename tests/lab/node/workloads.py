@@ -60,7 +60,7 @@ def start_app(api: Api, namespace: str, name: str, *, image: str = APP_IMAGE, re
         available = deployment["status"].get("availableReplicas") == replicas
         return available and len(ready_addresses(api, namespace, name)) == replicas
 
-    until(up, f"{replicas} available pods of {namespace}/{name}", timeout=60)
+    until(up, f"{replicas} available pods of {namespace}/{name}")
 
 
 def ready_addresses(api: Api, namespace: str, service: str) -> list[str]:

@@ -93,7 +93,7 @@ class Operator(Stoppable):
         # These take a moment, and the next operator would meet them on their way out.
         slow = [one for one in self._documents if one["kind"] in ("Namespace", "CustomResourceDefinition")]
         for path in map(self.plane.api.path_of, slow):
-            until(lambda path=path: self.plane.api.get(path)[0] == 404, f"{path} to be gone", timeout=60)  # type: ignore[misc]
+            until(lambda path=path: self.plane.api.get(path)[0] == 404, f"{path} to be gone")  # type: ignore[misc]
         processes.stop([self._relay])
 
     # -- what tests do with it ---------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from lab.plane.tls import client_context
 from lab.plane.users import User, read_kubeconfig
 from lab.problems import LabError
-from lab.waiting import until
+from lab.waiting import PATIENCE, until
 
 Answer = tuple[int, dict[str, Any]]
 JSON = "application/json"
@@ -138,7 +138,7 @@ class Api:
         with ThreadPoolExecutor(workers, thread_name_prefix="lab-create") as pool:
             return list(pool.map(lambda body: self._created(path, body), objects))
 
-    def apply_crd(self, crd: Mapping[str, Any], *, timeout: float = 30.0) -> dict[str, Any]:
+    def apply_crd(self, crd: Mapping[str, Any], *, timeout: float = PATIENCE) -> dict[str, Any]:
         """Create or replace a CustomResourceDefinition and wait until every served version answers."""
         home = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         path = f"{home}/{crd['metadata']['name']}"

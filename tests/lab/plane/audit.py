@@ -129,7 +129,7 @@ class AuditLog:
                     collected.append(event)
             return None
 
-        return until(found, f"the audit log {self.file} to catch up", timeout=10, every=0.02), collected
+        return until(found, f"the audit log {self.file} to catch up", every=0.02), collected
 
 
 class AuditTrail:

@@ -221,7 +221,7 @@ class ControlPlane(Stoppable):
     def _wait_for_controllers(self) -> None:
         """Healthy is not yet at work: wait for the first thing every test relies on, the default service account."""
         path = "/api/v1/namespaces/default/serviceaccounts/default"
-        until(lambda: self.api.get(path)[0] == 200, "the default service account", timeout=30)
+        until(lambda: self.api.get(path)[0] == 200, "the default service account")
 
     def _write_record(self) -> None:
         """Write down what runs, whole or not at all: `attach` may read it any time."""
