@@ -32,7 +32,7 @@ demo: ## see it work on a real control plane on this machine
 quick: ## unit tests and lint (2 minutes)
 	@$(PYTHON) scripts/run_tests.py quick
 
-test: ## the same, and the quick third of the integration tests on a real API server (8 minutes; the first time 20)
+test: ## the same, and the quick third of the integration tests on a real API server (7 minutes; the first time 15)
 	@$(PYTHON) scripts/run_tests.py test
 
 test-rest: ## what make test leaves out: the other integration tests, a real node, the network, sanity (25 minutes)
