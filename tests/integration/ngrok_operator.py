@@ -132,7 +132,7 @@ class NgrokOperator:
         self._ended.set()
         for thread in self._threads:  # those that only watch end with their next event
             thread.join(10)
-        for item in self._cared_for():  # so that the namespaces can go
+        for item in self._objects():  # so that the namespaces can go
             if item["metadata"].get("finalizers"):
                 self.api.patch(self._place(item), {"metadata": {"finalizers": None}})
 
@@ -171,11 +171,11 @@ class NgrokOperator:
 
     def holds(self) -> list[str]:
         """Every object in its namespaces that carries its finalizer."""
-        return sorted(_name(item) for item in self._cared_for() if LEGACY in _finalizers(item))
+        return sorted(_name(item) for item in self._objects() if LEGACY in _finalizers(item))
 
     def touch(self) -> None:
-        """Change every object in its namespaces, and take the finalizers off: each controller that runs is called."""
-        for item in self._cared_for():
+        """Change every object in its namespaces and remove its finalizers: running controllers reconcile it."""
+        for item in self._objects():
             change = {"metadata": {"finalizers": None, "annotations": {"example.com/touched": "yes"}}}
             assert self.api.patch(self._place(item), change)[0] == 200, _name(item)
 
@@ -319,7 +319,7 @@ class NgrokOperator:
     def _place(self, item: Body) -> str:
         return self.api.path_of(item)
 
-    def _cared_for(self) -> list[Body]:
+    def _objects(self) -> list[Body]:
         kinds = (*(kind for _group, kind, *_more in OPERATOR_KINDS), "Service", "Ingress")
         return [item for kind in kinds for item in self._all(kind)]
 

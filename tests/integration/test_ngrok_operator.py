@@ -126,7 +126,7 @@ def test_one_run_frees_everything_and_it_stays_free(
         assert "ngrok-operator-manager has no available replica" in failed(drainer(policy="Delete"))
         succeeded(drainer(policy="Retain"))
         operators += [retained, deleted, dead]
-        # One that runs is told of a change after the stopped ones would be, and puts its finalizers back.
+        # A running operator gets its events last: when it has put its finalizers back, the others would have, too.
         running = another()
         for one in (*operators, running):
             one.touch()
