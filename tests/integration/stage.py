@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 import pytest
 
-from lab.plane.api import Api
 from lab.plane.controlplane import ControlPlane
+from lab.plane.namespaces import delete_namespace
 from lab.waiting import until
 
 Body = dict[str, Any]
@@ -88,8 +88,9 @@ def body(
 class Stage:
     """One test's namespaces and objects."""
 
-    def __init__(self, api: Api) -> None:
-        self.api = api
+    def __init__(self, plane: ControlPlane) -> None:
+        self.api = plane.api
+        self._plane = plane
         self._namespaces: list[str] = []
         self._collections: set[str] = set()
         self._mine: set[str] = set()
@@ -184,7 +185,7 @@ class Stage:
             found = [one["metadata"] for one in listed.get("items") or ()] if status == 200 else []
             _each(remove, [f"{collection}/{quote(one['name'], safe=':')}" for one in found if one["uid"] in self._mine])
         for name in self._namespaces:
-            self.api.delete(f"/api/v1/namespaces/{name}")
+            delete_namespace(self._plane, name)
 
 
 @pytest.fixture(scope="session")
@@ -218,14 +219,14 @@ def second_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPl
 
 @pytest.fixture
 def elsewhere(second_plane: ControlPlane) -> Iterator[Stage]:
-    there = Stage(second_plane.api)
+    there = Stage(second_plane)
     yield there
     there.clear()
 
 
 @pytest.fixture
 def stage(plane: ControlPlane, kinds: None) -> Iterator[Stage]:
-    here = Stage(plane.api)
+    here = Stage(plane)
     yield here
     here.clear()
 

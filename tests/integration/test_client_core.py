@@ -91,7 +91,7 @@ def test_a_storm_of_429_is_weathered_and_the_wait_is_reported(stage: Stage, faul
 
 @pytest.mark.slow
 def test_a_really_overloaded_server_slows_us_down_and_everything_gets_done(narrow_plane: ControlPlane) -> None:
-    stage = Stage(narrow_plane.api)
+    stage = Stage(narrow_plane)
     user = narrow_plane.user("pushy")  # not an administrator: those are never turned away
     grant(narrow_plane.api, user, EVERYTHING)
     hang_widgets(stage, 20)

@@ -372,7 +372,7 @@ def test_who_may_list_namespace_by_namespace_only_frees_all_or_is_told_which_one
 ) -> None:
     """On the plane without controllers, because every namespace of the cluster counts here."""
     api, user = narrow_plane.api, narrow_plane.user("room-by-room")
-    stage = Stage(api)
+    stage = Stage(narrow_plane)
     stuck = stage.hang(widget("a", stage.namespace, CLEANUP), widget("b", stage.another_namespace(), CLEANUP))
     closed = stuck[1]["metadata"]["namespace"]
     grant(api, user, [READ_NAMESPACES, *READ_OWNERS])

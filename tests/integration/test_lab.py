@@ -40,7 +40,9 @@ from lab.faults import (
 from lab.fixtures import AsUser
 from lab.plane.api import Api
 from lab.plane.audit import AuditTrail, _end_of_whole_lines
+from lab.plane.components import CONTROLLER_MANAGER
 from lab.plane.controlplane import ControlPlane
+from lab.plane.namespaces import delete_namespace
 from lab.plane.tls import client_context
 from lab.plane.users import User, read_kubeconfig
 from lab.problems import LabError
@@ -107,6 +109,26 @@ def test_namespace_controller_empties_and_removes_a_namespace(plane: ControlPlan
     plane.api.create(config_map("content", "soon-gone"))
     plane.api.delete("/api/v1/namespaces/soon-gone")
     until(lambda: plane.api.get("/api/v1/namespaces/soon-gone")[0] == 404, "the namespace to go")
+
+
+def test_an_empty_namespace_is_deleted_without_the_namespace_controller_and_one_with_an_object_by_it(
+    plane: ControlPlane,
+) -> None:
+    names = empty, full = "left-empty", "left-full"
+    plane.api.create(*({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in names))
+    plane.api.create(config_map("left", full))
+    by_itself = [f"{in_namespace(empty)}/kube-root-ca.crt", f"/api/v1/namespaces/{empty}/serviceaccounts/default"]
+    until(lambda: all(plane.api.get(path)[0] == 200 for path in by_itself), "what every namespace has")
+    plane.suspend(CONTROLLER_MANAGER)
+    try:
+        for name in names:
+            delete_namespace(plane, name)
+        assert plane.api.get(f"/api/v1/namespaces/{empty}")[0] == 404
+        assert [plane.api.get(path)[0] for path in by_itself] == [404, 404]
+        assert plane.api.get(in_namespace(full, "left"))[0] == 200
+    finally:
+        plane.resume(CONTROLLER_MANAGER)
+    until(lambda: plane.api.get(f"/api/v1/namespaces/{full}")[0] == 404, "the other one to be deleted")
 
 
 def test_garbage_collector_takes_what_a_deleted_owner_leaves(plane: ControlPlane, namespace: str) -> None:
@@ -742,7 +764,9 @@ def test_extra_flags_reach_the_api_server_and_a_bad_one_shows_its_log(tmp_path: 
 
 IN_ANOTHER_PROCESS = """
 import sys, time
+from lab.plane.components import CONTROLLER_MANAGER
 from lab.plane.controlplane import ControlPlane
+from lab.plane.namespaces import delete_namespace
 with ControlPlane.start(sys.argv[1], controller_manager=False) as plane:
     print(*plane.pids.values(), flush=True)
     time.sleep(600)

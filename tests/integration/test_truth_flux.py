@@ -44,7 +44,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def stage(plane: ControlPlane) -> Iterator[Stage]:
-    here = Stage(plane.api)
+    here = Stage(plane)
     yield here
     here.clear()
 

@@ -26,6 +26,7 @@ from lab.operator.pod import Operator
 from lab.plane.audit import AuditTrail
 from lab.plane.controlplane import ControlPlane
 from lab.plane.grants import Grant, grant, revoke
+from lab.plane.namespaces import delete_namespace
 from lab.plane.users import User
 
 # Fixture → marker of the tests that use it, directly or not. The first one counts: in tests of the network, `node` is a
@@ -74,11 +75,11 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def namespace(plane: ControlPlane) -> Iterator[str]:
-    """A namespace of the test's own. It is deleted afterwards, without waiting for it to go."""
+    """A namespace of the test's own. It is deleted afterwards, without waiting for it to be gone."""
     name = f"test-{secrets.token_hex(5)}"
     plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     yield name
-    plane.api.delete(f"/api/v1/namespaces/{name}")
+    delete_namespace(plane, name)
 
 
 @pytest.fixture

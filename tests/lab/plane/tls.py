@@ -17,7 +17,8 @@ def client_context(access: Access) -> ssl.SSLContext:
     if access.cert and access.key:
         # The ssl module reads a key from a file only; this one lives for a moment and is ours alone (0600).
         with tempfile.NamedTemporaryFile("w", suffix=".pem") as pem:
-            pem.write(access.cert + access.key)
+            # Twice: to a single certificate OpenSSL adds the authority, one more chain to check with every request.
+            pem.write(access.cert + access.cert + access.key)
             pem.flush()
             context.load_cert_chain(pem.name)
     return context
