@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ansible-test on the built collection, without a container and without anything but a package index.
+"""ansible-test sanity on the built collection, without a container and without anything but a package index.
 
-"sanity" runs on this Python, "sanity-all" on every one found on this machine that modules must load on. "units" runs
-each test in a process of its own and takes four times as long as pytest alone, so it is here for those who want it.
+"sanity" runs on this Python, "sanity-all" on every one found on this machine that modules must load on.
 
-Run: python3 scripts/inside.py python scripts/run_ansible_test.py sanity|sanity-all|units [argument ...]
+Run: python3 scripts/inside.py python scripts/run_ansible_test.py sanity|sanity-all [argument ...]
 """
 
 from __future__ import annotations
@@ -42,16 +41,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="sunset-kube-") as place:
         tree = Path(place) / "ansible_collections" / "sunset" / "kube"
         shutil.copytree(artefact.INSTALLED, tree)
-        if command == "units":
-            runs = [["--local", "--python", OURS, *arguments]]
-        else:
-            runs = sanity_runs(arguments, tree, other_pythons() if command == "sanity-all" else [])
-        codes = [ansible_test(command.removesuffix("-all"), run, tree) for run in runs]
+        runs = sanity_runs(arguments, tree, other_pythons() if command == "sanity-all" else [])
+        codes = [sanity(run, tree) for run in runs]
     return next((code for code in codes if code), 0)
 
 
-def ansible_test(command: str, arguments: list[str], tree: Path) -> int:
-    whole = ["ansible-test", command, "--color", "no", *arguments]
+def sanity(arguments: list[str], tree: Path) -> int:
+    whole = ["ansible-test", "sanity", "--color", "no", *arguments]
     return subprocess.run(whole, cwd=tree, env=surroundings(), check=False).returncode
 
 
