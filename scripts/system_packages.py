@@ -18,18 +18,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LIST = Path(__file__).resolve().parent.parent / "tests" / "requirements" / "debian.txt"
+REST = "# The rest is for make test-all:\n"
 POLICY = Path("/usr/sbin/policy-rc.d")  # Debian asks it before it starts or stops a service
 
 
-def ensure() -> list[str]:
-    """Names of the packages that are still missing afterwards."""
-    missing = list(missing_packages())
+def ensure(*, everything: bool) -> list[str]:
+    """Names of the packages that are still missing afterwards: of those for make test, or of all."""
+    missing = list(missing_packages(everything))
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         print(f"installing Debian packages: {' '.join(missing)} (about a minute, once)", flush=True)
         apt("update")
         with services_that_stay_down():
             apt("install", "--yes", "--no-install-recommends", *missing)
-        missing = list(missing_packages())
+        missing = list(missing_packages(everything))
     if missing:
         print(
             f"missing: {' '.join(missing)}. On Debian or Ubuntu: sudo apt-get install {' '.join(missing)}", flush=True
@@ -37,8 +38,9 @@ def ensure() -> list[str]:
     return missing
 
 
-def missing_packages() -> Iterator[str]:
-    for line in LIST.read_text().splitlines():
+def missing_packages(everything: bool) -> Iterator[str]:
+    text = LIST.read_text()
+    for line in (text if everything else text.partition(REST)[0]).splitlines():
         package, _colon, test = line.partition(": ")
         if test and not line.startswith("#") and not succeeds(test.split()):
             yield package
@@ -73,4 +75,4 @@ def apt(*arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(1 if ensure() else 0)
+    sys.exit(1 if ensure(everything=True) else 0)
