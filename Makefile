@@ -45,7 +45,7 @@ lint: ## all checks that read the code and the tarball; formats the code, unless
 	@echo "lint: the default sessions of noxfile.py (90 s; the first time 4 minutes)"
 	$(INSIDE) nox -R $(if $(CHECKS),-s $(CHECKS))
 
-sanity-all: ## ansible-test sanity on every Python found here that modules must load on (6 minutes)
+sanity-all: ## ansible-test sanity on the checkout, with every Python found here that modules must load on (8 minutes)
 	$(INSIDE) nox -s sanity-all
 
 unit: ## unit tests against the built collection (20 s)

@@ -67,5 +67,5 @@ def sanity(session: nox.Session) -> None:
 
 @nox.session(name="sanity-all", python=False, default=False)
 def sanity_all(session: nox.Session) -> None:
-    """Run ansible-test sanity with every Python found here that modules must load on."""
+    """Run ansible-test sanity in a checkout, with every Python found here that modules must load on."""
     session.run("python", "scripts/run_ansible_test.py", "sanity-all", *session.posargs)

@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ansible-test sanity on the built collection, without a container and without anything but a package index.
+"""ansible-test sanity without a container and without anything but a package index.
 
-"sanity" runs on this Python, "sanity-all" on every one found on this machine that modules must load on.
+"sanity" runs on the built collection, with this Python. "sanity-all" runs on the files of the checkout, with every
+Python found on this machine that modules must load on.
 
 Run: python3 scripts/inside.py python scripts/run_ansible_test.py sanity|sanity-all [argument ...]
 """
@@ -22,6 +23,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import artefact
+import checkout
 import import_tops
 
 # ansible-test wants this pip bootstrap script from a host of its own. Python brings a pip along: use that.
@@ -40,7 +42,10 @@ def main() -> int:
     # the checkout's git, which would say that .work holds no files.
     with tempfile.TemporaryDirectory(prefix="sunset-kube-") as place:
         tree = Path(place) / "ansible_collections" / "sunset" / "kube"
-        shutil.copytree(artefact.INSTALLED, tree)
+        if command == "sanity":
+            shutil.copytree(artefact.INSTALLED, tree)
+        else:
+            copy_checkout(tree)
         runs = sanity_runs(arguments, tree, other_pythons() if command == "sanity-all" else [])
         codes = [sanity(run, tree) for run in runs]
     return next((code for code in codes if code), 0)
@@ -67,6 +72,13 @@ def sanity_runs(arguments: list[str], tree: Path, others: list[str]) -> list[lis
         *compiled,
         [*start, *ours, *others, "--test", "import", *import_tops.tops(tree)],
     ]
+
+
+def copy_checkout(tree: Path) -> None:
+    for file in checkout.files():
+        copy = tree / file.relative_to(checkout.ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, copy)
 
 
 def seed_pip_bootstrap() -> None:

@@ -93,7 +93,7 @@ class Tool:
     @property
     def output(self) -> str:
         """go names a program after the last part of its package's path that is no version."""
-        *_, before, last = self.package.split("/")
+        before, last = self.package.split("/")[-2:]
         return before if re.fullmatch(r"v\d+", last) else last
 
     @property
