@@ -92,7 +92,8 @@ class Shop:
         spec = self._lease()[1]["spec"]
         renewed = datetime.datetime.fromisoformat(spec["renewTime"].replace("Z", "+00:00"))
         age = datetime.datetime.now(datetime.timezone.utc) - renewed
-        return age.total_seconds() > spec["leaseDurationSeconds"]
+        # A second more: the API server's Date header, by which the term is judged, has whole seconds.
+        return age.total_seconds() > spec["leaseDurationSeconds"] + 1
 
     def _lease(self) -> tuple[int, dict[str, Any]]:
         return self.api.get(
