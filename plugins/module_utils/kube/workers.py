@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Many requests at once: a fixed number of threads, each with its own kept-alive connection.
+"""Many requests at once: up to a number of threads, each with its own kept-alive connection.
 
-Room: kube. Threads are started when there is work for them and reused for the whole run.
+Room: kube. Threads are started when there is work for them and reused for the whole run. A connection costs more than a
+request, so a batch begins with few of them, and more join while items wait.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 MOST = 64
+_FIRST = 8  # threads that begin with a batch
+_MORE_AFTER = 0.1  # seconds after which as many join again, if items are waiting
 
 
 class Workers:
@@ -30,11 +33,15 @@ class Workers:
     def for_each(self, items: Iterable[Item], work: Callable[[Item], None]) -> None:
         """Do `work` for every item and return when all is done. The first exception stops the rest and is raised."""
         batch = _Batch(list(items), work)
-        helpers = min(self._parallel, len(batch.items))
-        self._start(helpers)
+        most = min(self._parallel, len(batch.items))
+        helpers = 0
         with _nothing_to_collect(len(batch.items)):
-            for _helper in range(helpers):
-                self._tasks.put(batch.take_turns)
+            while helpers < most and not batch.all_taken.wait(_MORE_AFTER if helpers else 0.0):
+                wanted = min(most, max(_FIRST, len(self._threads), 2 * helpers))
+                self._start(wanted)
+                for _helper in range(wanted - helpers):
+                    self._tasks.put(batch.take_turns)
+                helpers = wanted
             batch.wait(helpers)
 
     def close(self) -> None:
@@ -75,6 +82,7 @@ _MANY = 500
 class _Batch:
     def __init__(self, items: Sequence[Any], work: Callable[[Any], None]) -> None:
         self.items = items
+        self.all_taken = threading.Event()
         self._work = work
         self._next = iter(items)
         self._lock = threading.Lock()
@@ -92,6 +100,7 @@ class _Batch:
         except BaseException as failure:  # handed to the waiting thread, which raises it
             self._failure = self._failure or failure
         finally:
+            self.all_taken.set()
             self._idle.release()
 
     def wait(self, helpers: int) -> None:

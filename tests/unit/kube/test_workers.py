@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.sunset.kube.plugins.module_utils.kube import workers as workers_module
 from ansible_collections.sunset.kube.plugins.module_utils.kube.workers import Workers
 
 
@@ -39,11 +40,33 @@ def test_as_many_work_at_once_as_parallel_says() -> None:
     ids=["not more than parallel", "not more than items", "one", "at least one", "at most 64"],
 )
 def test_threads_are_started_only_where_there_is_work_for_them(parallel: int, items: int, threads: int) -> None:
+    all_at_work = threading.Barrier(threads, timeout=30)
     workers = Workers(parallel)
-    workers.for_each(range(items), lambda item: None)
+    workers.for_each(range(items), lambda item: all_at_work.wait() if item < threads else None)
     started = len(workers._threads)
     workers.close()
     assert started == threads
+
+
+def test_few_begin_and_more_join_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "_MORE_AFTER", 3600.0)
+    done: list[int] = []
+    workers = Workers(64)
+    workers.for_each(range(200), done.append)
+    started = len(workers._threads)
+    workers.close()
+    assert (started, len(done)) == (8, 200)
+
+
+def test_all_threads_that_are_there_begin_with_the_next_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Workers(64)
+    first = threading.Barrier(20, timeout=30)
+    workers.for_each(range(20), lambda item: first.wait())
+    monkeypatch.setattr(workers_module, "_MORE_AFTER", 3600.0)
+    together = threading.Barrier(20, timeout=30)
+    workers.for_each(range(20), lambda item: together.wait())
+    workers.close()
+    assert not together.broken
 
 
 def test_the_first_exception_is_raised_and_stops_the_rest() -> None:
