@@ -39,6 +39,8 @@ TIDYING = 60.0  # seconds a group has to clean up when it is interrupted
 IN_CI = os.environ.get("CI", "").lower() == "true"
 OLDEST_GO = (1, 26)
 OLDEST_RUST = (1, 88)
+# A test that failed, a fixture that did, a session of nox.
+FAILURES = re.compile(r"(?m)^(?:FAILED .*|ERROR tests/.*|nox > \* .*: failed.*)$")
 JUNIT_KEYS = (("tests",), ("failures", "errors"), ("skipped",))
 
 
@@ -342,11 +344,20 @@ def summarise(results: list[Result], seconds: float, left_out: str) -> int:
     everything = "failed" if totals["failed"] else "ok"
     cpu = sum(result.cpu for result in results)
     say(f"{'all':<18} {everything:<8} {seconds:>7.0f} {cpu:>5.0f}  logs: {LOGS.relative_to(ROOT)}\n")
+    failures = [
+        line[:200] for result in results if result.outcome == "failed" for line in failures_in(result.group.log)
+    ]
+    if failures:
+        say("\n".join([*failures, ""]))
     if left_out:
         say(f"{left_out}\n")
     skipped = f", {totals['skipped']} skipped" if totals["skipped"] else ""
     say(f"{totals['passed']} passed, {totals['failed']} failed{skipped}")
     return 1 if totals["failed"] else 0
+
+
+def failures_in(log: Path) -> list[str]:
+    return FAILURES.findall(log.read_text(errors="replace")) if log.exists() else []
 
 
 def counts_of(result: Result) -> dict[str, int]:

@@ -31,10 +31,10 @@ class Ground:
 
 @contextlib.contextmanager
 def fresh_ground(patience: Patience) -> Iterator[Ground]:
-    """A new control plane, without controllers: nobody else shall write or watch while we measure."""
+    """A new control plane, without controllers: nothing else writes or watches while we measure. With Go's defaults."""
     with (
         tempfile.TemporaryDirectory(prefix="sunset-kube-bench-") as directory,
-        ControlPlane.start(Path(directory) / "plane", controller_manager=False) as plane,
+        ControlPlane.start(Path(directory) / "plane", controller_manager=False, environment={}) as plane,
     ):
         user = plane.user("bench")
         grant(plane.api, user, [_EVERYTHING])

@@ -101,7 +101,8 @@ class Handlers:
             late[0] -= 1
             if late[0] <= 0:
                 self._late.remove(late)
-                self.report(late[1])
+                if late[1] in nodes:
+                    self.report(late[1])
 
     def _notice(self, handler: Handler, policies: Mapping[str, Any], labels: Mapping[str, str]) -> None:
         now = {name: (item["metadata"]["uid"], item["metadata"]["generation"]) for name, item in policies.items()}
@@ -221,14 +222,14 @@ class Handlers:
     # -- objects -----------------------------------------------------------------------------------------------------
 
     def report(self, node: str) -> None:
-        """The node's state, as its handler shows it."""
+        """The node's state, as its handler shows it. Where the Node is deleted meanwhile, so is this."""
         path, handler = f"{STATES}/{node}", self.of[node]
         if self.api.get(path)[0] == 404:
             self.api.post(STATES, {**_kind("NodeNetworkState"), "metadata": self._owned(handler, node)})
         # At once and as a whole: a merge would keep what is gone.
         seen = {"op": "add", "path": "/status", "value": {"currentState": handler.network}}
         code, answer = self.api.patch(f"{path}/status", [seen])
-        assert code == 200, answer
+        assert code in (200, 404), answer
 
     def _enactments(self, policy: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.api.get(ENACTMENTS, labelSelector=f"nmstate.io/policy={policy}")[1]["items"]

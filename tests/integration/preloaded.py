@@ -5,8 +5,9 @@
 
 A start of ansible-playbook costs about a second of CPU, most of it imports and the compiling of the collection's
 modules, for which Ansible keeps no bytecode. A fork runs the same `PlaybookCLI` with the arguments, environment and
-directory of the run. Settings that Ansible reads while it is imported must be those of the process that forks; a run
-with others is started as a program of its own, and so is the first with any settings.
+directory of the run, in the namespaces that an `nsenter` before it names. Settings that Ansible reads while it is
+imported must be those of the process that forks; a run with others is started as a program of its own, and so is the
+first with any settings.
 """
 
 from __future__ import annotations
@@ -87,7 +88,13 @@ class Preloaded:
 
     def run(self, command: Sequence[str], directory: Path, environment: Mapping[str, str], output: IO[bytes]) -> Forked:
         ours, theirs = socket.socketpair()
-        request = {"command": list(command), "directory": str(directory), "environment": dict(environment)}
+        namespaces, program = _namespaces_of(command)
+        request = {
+            "command": program,
+            "namespaces": namespaces,
+            "directory": str(directory),
+            "environment": dict(environment),
+        }
         with theirs:
             given = array.array("i", [output.fileno(), theirs.fileno()])
             self._requests.sendmsg([json.dumps(request).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)])
@@ -105,7 +112,7 @@ def start(
     command: Sequence[str], directory: Path, environment: Mapping[str, str], output: IO[bytes]
 ) -> subprocess.Popen[bytes] | Forked:
     """Start an ansible-playbook, or any other program. What it prints goes to `output`."""
-    if Path(command[0]).name == "ansible-playbook":
+    if Path(_namespaces_of(command)[1][0]).name == "ansible-playbook":
         settings = _read_on_import(environment)
         if settings in _by_settings:
             ready = _by_settings[settings] or Preloaded(environment)
@@ -115,6 +122,14 @@ def start(
     return subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=dict(environment), cwd=directory
     )
+
+
+def _namespaces_of(command: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The files of the namespaces that `nsenter` would enter, and the program that it would start there."""
+    if command[0] != "nsenter":
+        return [], list(command)
+    end = command.index("--")
+    return [option.partition("=")[2] for option in command[1:end]], list(command[end + 1 :])
 
 
 def _read_on_import(environment: Mapping[str, str]) -> str:
@@ -146,6 +161,7 @@ def serve(requests: socket.socket) -> None:
 def _wait_for_one(request: Mapping[str, Any], output: int, ending: int) -> None:
     """Start the run, say its number, and how it ended."""
     _die_with_parent()
+    _enter(request["namespaces"])
     child = os.fork()
     if child == 0:
         os.close(ending)
@@ -178,6 +194,15 @@ def _run(request: Mapping[str, Any], output: int) -> None:
     atexit.register(cleanup_tmp_file, constants.DEFAULT_LOCAL_TMP, warn=True)
     sys.argv = list(request["command"])
     playbook.PlaybookCLI.cli_executor(sys.argv)
+
+
+def _enter(namespaces: Sequence[str]) -> None:
+    """Enter them all; that of processes counts for the next child. All are opened first: their names may be no more."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for handle in [os.open(file, os.O_RDONLY) for file in namespaces]:
+        if libc.setns(handle, 0):
+            raise OSError(ctypes.get_errno(), "a namespace cannot be entered")
+        os.close(handle)
 
 
 def _reap() -> None:

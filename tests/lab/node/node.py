@@ -23,6 +23,7 @@ from lab import processes, tools
 from lab.node import config, images
 from lab.node import place as node_place
 from lab.node.config import CONTAINERD, KUBELET, PAUSE_IMAGE, PRIVATE, SANDBOX, SCHEDULER, TAINT, NodeLayout
+from lab.plane import components
 from lab.plane.controlplane import ControlPlane, answers_ok
 from lab.plane.ports import free_port
 from lab.problems import LabError
@@ -118,7 +119,7 @@ class Node(Stoppable):
         if name not in self._commands:
             raise LabError(f"a node has no {name!r}; it has {', '.join(self._commands)}")
         log = self.layout.log(name)
-        environment = {**os.environ, **config.ENVIRONMENT}
+        environment = {**os.environ, **components.ENVIRONMENT, **config.ENVIRONMENT}
         self._running[name] = process = processes.start(self._commands[name], log, environment=environment)
         processes.wait_until_healthy(process, name, self._probes[name], log)
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from lab import processes, tools
 from lab.node import routes
+from lab.plane import components
 from lab.plane.controlplane import ControlPlane, answers_ok
 from lab.plane.grants import grant, revoke
 from lab.plane.ports import free_port
@@ -75,7 +76,7 @@ class Traefik(Stoppable):
                 status, _answer = plane.api.post(plane.api.path_of(one, collection=True), one)
                 if status != 409:  # there already, for another Traefik
                     leaving.callback(plane.api.delete, plane.api.path_of(one))
-            environment = {**os.environ, "KUBECONFIG": str(user.kubeconfig)}
+            environment = {**os.environ, **components.ENVIRONMENT, "KUBECONFIG": str(user.kubeconfig)}
             command = [str(program), *_flags(port, own_port, throttle, gateways)]
             process = processes.start(command, log, environment=environment)
             leaving.callback(processes.stop, [process])

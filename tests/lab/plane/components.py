@@ -15,8 +15,9 @@ ETCD, APISERVER, CONTROLLER_MANAGER = "etcd", "kube-apiserver", "kube-controller
 SERVICE_RANGE = "198.18.64.0/20"
 SERVICE_ADDRESS = "198.18.64.1"  # of the service `kubernetes`
 
-# Their heaps are small: with Go's default of 100, an API server spends up to a sixth of its time on garbage collection.
-ENVIRONMENT = {"GOGC": "400"}
+# For Go. Heaps are small and tests ask for little at once: with its defaults, a sixth of an API server's time is for
+# garbage collection, and a tenth for threads that look for work.
+ENVIRONMENT = {"GOGC": "1000", "GOMEMLIMIT": "500MiB", "GOMAXPROCS": "1"}
 
 
 @dataclass(frozen=True)

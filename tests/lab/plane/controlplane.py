@@ -15,7 +15,7 @@ import os
 import shutil
 import signal
 import ssl
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -49,11 +49,19 @@ class Component:
 class ControlPlane(Stoppable):
     """A control plane, running until `stop`. Made by `start`, or by `attach` for one that another process started."""
 
-    def __init__(self, layout: Layout, commands: dict[str, Sequence[str]], *, detached: bool = False) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        commands: Mapping[str, Sequence[str]],
+        *,
+        environment: Mapping[str, str] = components.ENVIRONMENT,
+        detached: bool = False,
+    ) -> None:
         self.layout = layout
         self.directory = layout.directory
         self.url = layout.url
         self.ca_file = layout.pki / "ca.crt"
+        self._environment = environment
         self._detached = detached
         self._authority = Authority(layout.pki, "ca")
         self._running: dict[str, Process] = {}
@@ -70,6 +78,7 @@ class ControlPlane(Stoppable):
         apiserver_flags: Sequence[str] = (),
         controller_manager: bool = True,
         controller_manager_flags: Sequence[str] = (),
+        environment: Mapping[str, str] = components.ENVIRONMENT,
         detached: bool = False,
     ) -> ControlPlane:
         """Start a control plane in a directory that is empty or not there yet, and wait until it is ready.
@@ -84,7 +93,8 @@ class ControlPlane(Stoppable):
             APISERVER: components.apiserver_flags(layout, apiserver_flags),
             CONTROLLER_MANAGER: components.controller_manager_flags(layout, controller_manager_flags),
         }
-        plane = cls(layout, {name: [str(programs[name]), *flags[name]] for name in names}, detached=detached)
+        commands = {name: [str(programs[name]), *flags[name]] for name in names}
+        plane = cls(layout, commands, environment=environment, detached=detached)
         plane._write_record()  # from here on `attach` can find and stop it, should we be killed while starting
         try:
             for name in names:
@@ -162,7 +172,7 @@ class ControlPlane(Stoppable):
         if name in self.pids:
             raise LabError(f"{name} runs already as process {self.pids[name]}")
         log = self.layout.log(name)
-        environment = {**os.environ, **components.ENVIRONMENT}
+        environment = {**os.environ, **self._environment}
         self._running[name] = process = processes.start(
             component.command, log, detached=self._detached, environment=environment
         )
