@@ -80,8 +80,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import yaml
 from ansible.errors import AnsibleLookupError
+from ansible.module_utils.common.yaml import yaml_load
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.vars import load_extra_vars
 
@@ -176,7 +176,7 @@ def short_names(role: str, without: Iterable[str]) -> list[str]:
 def role_variables(role: str) -> list[str]:
     try:
         with open(os.path.join(_ROLES, role, "meta", "argument_specs.yml"), encoding="utf-8") as stream:
-            return list(yaml.safe_load(stream)["argument_specs"]["main"]["options"])
+            return list(yaml_load(stream)["argument_specs"]["main"]["options"])
     except OSError as problem:
         raise AnsibleLookupError(
             f"sunset.kube has no role {role} with an argument specification: {problem}"

@@ -15,6 +15,7 @@ import yaml
 
 from integration.collection_playbooks import playing_named
 from integration.running import PATIENCE, Play, PlayRun
+from lab import modules
 from lab.plane.controlplane import ControlPlane
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +28,7 @@ Body = dict[str, Any]
 def definitions() -> list[Body]:
     """Without the rules for values: the operator must also stand what was stored before there were any."""
     files = sorted((ROOT / "operator/config/crd").glob("*s.yaml"))
-    return [_without_rules(yaml.safe_load(file.read_text())) for file in files]
+    return [_without_rules(yaml.load(file.read_text(), Loader=modules.LOADER)) for file in files]
 
 
 def _without_rules(part: Any) -> Any:

@@ -36,6 +36,8 @@ from lab.die_with_parent import PR_SET_PDEATHSIG
 JOBS = "ansible_collections.sunset.kube.plugins.module_utils.jobs"
 # Read for each task or each connection, not while Ansible is imported.
 READ_LATER = {"ANSIBLE_REMOTE_TEMP", "ANSIBLE_ASYNC_DIR"}
+# Actions of Ansible's own that our playbooks and roles use most.
+BUILT_IN = ("assert", "command", "debug", "fail", "include_tasks", "normal", "set_fact", "validate_argument_spec")
 # Open in every process of a run, on its directory: the environment that the kernel shows is that of the first process.
 MARK = 250
 REQUEST_BYTES = 1 << 20
@@ -144,7 +146,8 @@ def _read_on_import(environment: Mapping[str, str]) -> str:
 def serve(requests: socket.socket) -> None:
     _import_everything()
     gc.collect()
-    gc.freeze()  # or the first collection of each fork would copy every page
+    gc.freeze()
+    gc.disable()  # a run is short, and a collection would copy every page
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the tests; they close the socket
     while True:
         data, handles, _flags, _address = socket.recv_fds(requests, REQUEST_BYTES, 2)
@@ -217,19 +220,28 @@ def _die_with_parent() -> None:
 
 
 def _import_everything() -> None:
-    """What a run of one of our tasks would import."""
-    from ansible import cli
+    """What a run of one of our tasks would import, and the plugins that Ansible loads for each run."""
+    from ansible import cli, constants
     from ansible.cli import playbook  # noqa: F401
     from ansible.executor import playbook_executor, task_executor, task_queue_manager  # noqa: F401
+    from ansible.plugins import loader
     from ansible.plugins.callback import default  # noqa: F401
-    from ansible.plugins.loader import init_plugin_loader
     from ansible.plugins.strategy import linear  # noqa: F401
 
-    init_plugin_loader()
+    loader.init_plugin_loader()
     cli.init_plugin_loader = lambda _paths=None: None  # a second time is an error
+    for kind in (loader.connection_loader, loader.shell_loader, loader.become_loader):
+        list(kind.all(class_only=True))
+    for name in constants.INVENTORY_ENABLED:
+        loader.inventory_loader.get(name)
+    for kind in (loader.filter_loader, loader.test_loader):
+        list(kind.all())
     jobs = importlib.import_module(JOBS)
     for module in pkgutil.iter_modules(jobs.__path__, f"{JOBS}."):
         importlib.import_module(module.name)
+        loader.action_loader.get(f"sunset.kube.{module.name.rpartition('.')[2]}", class_only=True)
+    for name in BUILT_IN:
+        loader.action_loader.get(f"ansible.builtin.{name}", class_only=True)
 
 
 if __name__ == "__main__":
