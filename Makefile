@@ -32,13 +32,13 @@ demo: ## see it work on a real control plane on this machine
 quick: ## unit tests and lint (2 minutes)
 	@$(PYTHON) scripts/run_tests.py quick
 
-test: ## the same, and the quick third of the integration tests on a real API server (7 minutes; the first time 15)
+test: ## the same, and the quick third of the integration tests on a real API server (7 minutes; the first time 12)
 	@$(PYTHON) scripts/run_tests.py test
 
-test-rest: ## what make test leaves out: the other integration tests, a real node, the network, sanity (25 minutes)
+test-rest: ## what make test leaves out: the other integration tests, a real node, the network, sanity (20 minutes)
 	@$(PYTHON) scripts/run_tests.py rest
 
-test-all: ## everything, each test once (30 minutes; the first time 60)
+test-all: ## everything, each test once (25 minutes; the first time 60)
 	@$(PYTHON) scripts/run_tests.py all
 
 lint: ## all checks that read the code and the tarball; formats the code, unless CI=true (90 s)
