@@ -36,6 +36,8 @@ from lab.die_with_parent import PR_SET_PDEATHSIG
 JOBS = "ansible_collections.sunset.kube.plugins.module_utils.jobs"
 # Read for each task or each connection, not while Ansible is imported.
 READ_LATER = {"ANSIBLE_REMOTE_TEMP", "ANSIBLE_ASYNC_DIR"}
+# Where Ansible keeps modules that it has packed for shipping: once for all runs.
+PACKED = "ansiballz_cache"
 # Actions of Ansible's own that our playbooks and roles use most.
 BUILT_IN = ("assert", "command", "debug", "fail", "include_tasks", "normal", "set_fact", "validate_argument_spec")
 # Open in every process of a run, on its directory: the environment that the kernel shows is that of the first process.
@@ -191,10 +193,12 @@ def _run(request: Mapping[str, Any], output: int) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     atexit.unregister(cleanup_tmp_file)  # of the directory that all forks would share
+    packed = Path(constants.DEFAULT_LOCAL_TMP, PACKED)
     constants.DEFAULT_LOCAL_TMP = tempfile.mkdtemp(
         prefix="ansible-local-", dir=Path(constants.DEFAULT_LOCAL_TMP).parent
     )
     atexit.register(cleanup_tmp_file, constants.DEFAULT_LOCAL_TMP, warn=True)
+    Path(constants.DEFAULT_LOCAL_TMP, PACKED).symlink_to(packed)
     sys.argv = list(request["command"])
     playbook.PlaybookCLI.cli_executor(sys.argv)
 
@@ -242,6 +246,7 @@ def _import_everything() -> None:
         loader.action_loader.get(f"sunset.kube.{module.name.rpartition('.')[2]}", class_only=True)
     for name in BUILT_IN:
         loader.action_loader.get(f"ansible.builtin.{name}", class_only=True)
+    Path(constants.DEFAULT_LOCAL_TMP, PACKED).mkdir()
 
 
 if __name__ == "__main__":
