@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
@@ -89,7 +90,8 @@ def lies_in(path: Path, folders: tuple[str, ...]) -> bool:
     return any(path.is_relative_to(PLUGINS / "module_utils" / folder) for folder in folders)
 
 
-def imports(path: Path) -> Iterator[tuple[str, str]]:
+@functools.cache
+def imports(path: Path) -> tuple[tuple[str, str], ...]:
     """(how, dotted name) of every import, made absolute; how is "", "hint" or "late"."""
     package = ".".join(("ansible_collections", "sunset", "kube", "plugins", *path.relative_to(PLUGINS).parent.parts))
 
@@ -110,7 +112,7 @@ def imports(path: Path) -> Iterator[tuple[str, str]]:
             else:
                 yield from walk(child, how)
 
-    yield from walk(ast.parse(path.read_text(encoding="utf-8")), "")
+    return tuple(walk(ast.parse(path.read_text(encoding="utf-8")), ""))
 
 
 def target_of(name: str) -> str | None:

@@ -26,7 +26,8 @@ class Vector:
 
 
 def vectors(table: str) -> dict[str, Vector]:
-    rows = yaml.safe_load((Path(__file__).parent / "vectors" / f"{table}.yml").read_text(encoding="utf-8"))
+    text = (Path(__file__).parent / "vectors" / f"{table}.yml").read_text(encoding="utf-8")
+    rows = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return {name: _vector(row) for name, row in rows.items()}
 
 
