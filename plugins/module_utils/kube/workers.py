@@ -38,7 +38,12 @@ class Workers:
         with _nothing_to_collect(len(batch.items)):
             while helpers < most and not batch.all_taken.wait(_MORE_AFTER if helpers else 0.0):
                 wanted = min(most, max(_FIRST, len(self._threads), 2 * helpers))
-                self._start(wanted)
+                try:
+                    self._start(wanted)
+                except RuntimeError:  # this machine allows no more threads; those that have begun can do all of it
+                    if not helpers:
+                        raise
+                    break
                 for _helper in range(wanted - helpers):
                     self._tasks.put(batch.take_turns)
                 helpers = wanted

@@ -58,6 +58,29 @@ def test_few_begin_and_more_join_only_after_a_while(monkeypatch: pytest.MonkeyPa
     assert (started, len(done)) == (8, 200)
 
 
+def test_where_no_more_threads_can_be_started_those_that_began_do_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = threading.Event()
+    workers = Workers(64)
+    start = workers._start
+
+    def start_few(wanted: int) -> None:
+        if wanted > 8:
+            refused.set()
+            raise RuntimeError("can't start new thread")
+        start(wanted)
+
+    monkeypatch.setattr(workers, "_start", start_few)
+    done: list[int] = []
+
+    def work(item: int) -> None:
+        refused.wait(30)
+        done.append(item)
+
+    workers.for_each(range(100), work)
+    workers.close()
+    assert sorted(done) == list(range(100))
+
+
 def test_all_threads_that_are_there_begin_with_the_next_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     workers = Workers(64)
     first = threading.Barrier(20, timeout=30)
